@@ -1,0 +1,76 @@
+"""What a source says, beside what this run measured.
+
+A lesson states a claim in the cell that measured it.  The cell fails, and with it the build, unless the
+measurement supports the verdict.  The claim shows itself below the cell, and the page "What the sources
+say, and what we measured" collects the claims of all lessons from the executed notebooks.
+"""
+
+import html
+import re
+from dataclasses import asdict, dataclass
+
+SOURCES = {
+    "A": "lart, blog post",
+    "B": "reference page",
+    "C": "DDP tutorial",
+    "D": "article on synchronising",
+    "E": "note on a stall",
+}
+VERDICTS = ("holds", "holds in part", "holds no longer", "does not hold")
+MIME = "application/vnd.barrier-lab.claim+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of a source, what we measured, and whether the two agree."""
+
+    source: str  # "A2": the source's letter, and its place among the experiments of that source
+    says: str  # the statement, in our words
+    verdict: str  # one of VERDICTS
+    measured: str  # what this run gave, with its figures
+    sharper: str | None = None  # the statement that does hold, where the source's does not quite
+
+    @property
+    def anchor(self) -> str:
+        """The id of this claim in the page of its lesson."""
+        return "claim-" + re.sub(r"[^a-z0-9]+", "-", f"{self.source} {self.says}".lower()).strip("-")[:60]
+
+    def __str__(self) -> str:
+        lines = [
+            f"Source {self.source[0]} says: {self.says}",
+            f"Measured: {self.measured}",
+            f"Verdict: {self.verdict}.",
+        ]
+        return "\n".join([*lines, f"Sharper: {self.sharper}"] if self.sharper else lines)
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {MIME: asdict(self), "text/html": to_html(self), "text/plain": str(self)}
+
+
+def claim(source: str, says: str, verdict: str, *, measured: str, shown: bool, sharper: str | None = None) -> Claim:
+    """Compare a source's statement with a measurement; make it the last line of its cell.
+
+    ``shown`` is the comparison that supports ``verdict``, computed from the run: ``AssertionError`` if it is
+    false.  ``ValueError`` for a source or a verdict that the book does not know.
+    """
+    if not re.fullmatch(r"[A-E]\d+", source):
+        raise ValueError(f"source is {source!r}; give a letter from A to E and a number, such as 'A2'.")
+    if verdict not in VERDICTS:
+        raise ValueError(f"verdict is {verdict!r}; give one of: {', '.join(VERDICTS)}.")
+    if not shown:
+        raise AssertionError(f'The verdict "{verdict}" on "{says}" ({source}) is not what this run shows: {measured}')
+    return Claim(source, says, verdict, measured, sharper)
+
+
+def to_html(claim: Claim) -> str:
+    """The claim as a small box, for the page of its lesson."""
+    rows = [
+        (f"Source {claim.source[0]} says", claim.says),
+        ("Measured here", claim.measured),
+        ("Verdict", claim.verdict),
+    ]
+    if claim.sharper:
+        rows.append(("Sharper", claim.sharper))
+    body = "".join(f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" for term, text in rows)
+    kind = claim.verdict.replace(" ", "-")
+    return f'<dl class="bl-claim bl-claim-{kind}" id="{claim.anchor}">{body}</dl>'
