@@ -1,0 +1,185 @@
+"""Append trace events to one rank's file, so that each survives whatever ends the rank.
+
+The format is Chrome's Trace Event Format, JSON array form, one event a line.  An event is one ``os.write`` on a
+descriptor opened with ``O_APPEND``: it is in the kernel's hands at once, so SIGKILL cannot lose it, and threads cannot
+mix their lines.  Nothing is buffered and no lock is held, so nothing can be left locked in a forked child either.
+
+    begin/end with ``flight=False``  the thread is blocked meanwhile           ph B and E
+    begin/end with ``flight=True``   in flight, may end on another thread      ph b and e, with an id
+    mark                             a moment                                  ph i
+"""
+
+import itertools
+import json
+import math
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from threading import get_native_id
+from time import monotonic_ns
+from types import TracebackType
+from typing import Any
+
+Place = tuple[str, int, str]  # file, line, function
+_TEMPLATES_KEPT = 10_000
+_open: "weakref.WeakSet[Recorder]" = weakref.WeakSet()
+
+
+def open_trace(path: str | Path, rank: int) -> "Recorder":
+    """Create the trace file of a rank and return what writes to it.  ``OSError`` if that is not possible."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o666)
+    os.write(descriptor, b"[\n")
+    recorder = Recorder(descriptor, rank)
+    named = {"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}}
+    recorder.write(_json(named) + b",\n")
+    return recorder
+
+
+class Recorder:
+    """The events of one rank; ``pid`` in the trace is the rank, ``tid`` the native id of the thread."""
+
+    def __init__(self, descriptor: int, rank: int) -> None:
+        self.rank = rank
+        self._descriptor = descriptor
+        self._templates: dict[tuple, bytes] = {}
+        self._ops = itertools.count(1)  # next() is one step under the interpreter lock
+        _open.add(self)
+
+    def begin(
+        self,
+        name: str,
+        cat: str,
+        *,
+        group: str | None = None,
+        seq: int | None = None,
+        place: Place | None = None,
+        flight: bool = False,
+    ) -> int:
+        """Record that something begins now, and return its number, which ``end`` needs."""
+        now = monotonic_ns()
+        op = next(self._ops)
+        key = (name, cat, group, seq is None, place, flight)
+        template = self._templates.get(key) or self._template(key, _begin_template)
+        if seq is None:
+            values = (now // 1000, now % 1000, get_native_id(), op)
+        else:
+            values = (now // 1000, now % 1000, get_native_id(), op, seq)
+        self.write(template % values if not flight else template % (op, *values))
+        return op
+
+    def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
+        """Record that operation ``op`` ends now, by ``error`` if it is given."""
+        now = monotonic_ns()
+        key = (name, cat, error, flight)
+        template = self._templates.get(key) or self._template(key, _end_template)
+        values = (now // 1000, now % 1000, get_native_id(), op)
+        self.write(template % values if not flight else template % (op, *values))
+
+    def mark(self, name: str, cat: str, /, **args: Any) -> None:
+        """Record a moment; what JSON cannot hold in ``args`` is written as its ``str``."""
+        now = monotonic_ns()
+        event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": get_native_id()}
+        stamp = b',"ts":%d.%03d,"args":' % divmod(now, 1000)
+        self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
+
+    def span(self, name: str, cat: str, **args: Any) -> "_Span":
+        """Record the body of a ``with`` statement as one blocking interval; ``args`` as for ``begin``."""
+        return _Span(self, name, cat, args)
+
+    def write(self, line: bytes) -> None:
+        """Append one whole line.  A full disk must not end the experiment: it ends the recording, with a warning."""
+        if self._descriptor < 0:
+            return
+        try:
+            os.write(self._descriptor, line)
+        except OSError as error:
+            self.close()
+            sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
+
+    def close(self) -> None:
+        """Record nothing from now on; later calls are harmless."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
+        """The bytes of all events alike, but for time, thread and numbers."""
+        if len(self._templates) >= _TEMPLATES_KEPT:  # names and errors can be without end
+            self._templates.clear()
+        template = self._templates[key] = make(self.rank, *key)
+        return template
+
+
+class _Span:
+    """``Recorder.span``: a class, since ``contextlib`` costs as much again as the recording."""
+
+    __slots__ = ("args", "cat", "name", "op", "recorder")
+
+    def __init__(self, recorder: Recorder, name: str, cat: str, args: dict) -> None:
+        self.recorder, self.name, self.cat, self.args = recorder, name, cat, args
+
+    def __enter__(self) -> int:
+        self.op = self.recorder.begin(self.name, self.cat, **self.args)
+        return self.op
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        flight = self.args.get("flight", False)
+        self.recorder.end(self.name, self.cat, self.op, error=error and describe(error), flight=flight)
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line, as the trace holds it: ``RuntimeError: first line``."""
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+
+
+def _begin_template(
+    rank: int, name: str, cat: str, group: str | None, messages: bool, place: Place | None, flight: bool
+) -> bytes:
+    file, line, function = place or (None, None, None)
+    fixed = {"group": group, "file": file, "line": line, "function": function}
+    args = b'"op":%d,"seq":null,' if messages else b'"op":%d,"seq":%d,'
+    return _head(b"b" if flight else b"B", rank, name, cat) + args + _fixed(fixed)[1:] + b"},\n"
+
+
+def _end_template(rank: int, name: str, cat: str, error: str | None, flight: bool) -> bytes:
+    args = b'"op":%d' if error is None else b'"op":%d,' + _fixed({"error": error})[1:-1]
+    return _head(b"e" if flight else b"E", rank, name, cat) + args + b"}},\n"
+
+
+def _head(phase: bytes, rank: int, name: str, cat: str) -> bytes:
+    fixed = _fixed({"name": name, "cat": cat, "pid": rank})[:-1]
+    identity = b',"id":%d' if phase in b"be" else b""
+    return fixed + b',"ph":"' + phase + b'"' + identity + b',"ts":%d.%03d,"tid":%d,"args":{'
+
+
+def _fixed(value: dict) -> bytes:
+    """The JSON of ``value`` as part of a template."""
+    return _json(value).replace(b"%", b"%%")
+
+
+def _json(value: Any) -> bytes:
+    """ASCII JSON of anything, on one line."""
+    return json.dumps(_plain(value), separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> Any:
+    """``value`` in JSON's own types, which have neither NaN nor tuples as keys."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def _forget_in_child() -> None:
+    """A forked child (a worker of a DataLoader, say) is not the rank: it must not write into the rank's trace."""
+    for recorder in list(_open):
+        recorder.close()
+
+
+os.register_at_fork(after_in_child=_forget_in_child)
