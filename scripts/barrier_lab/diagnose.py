@@ -1,0 +1,186 @@
+"""Say what happened in a run: who waits, for whom, and where every other rank stands.
+
+Computed from the trace alone, for any script.  The words keep apart what the files show and what they cannot know:
+a "deadline" is the runner's, a "time-out" is the process group's.
+"""
+
+from . import phrases
+from .failure import failed, failed_call, is_victim
+from .pairing import Calls, Meeting, blocked_in, calls, meeting, members, mismatch, missing, shift, waits_for
+from .phrases import closed, nth, on_group, sentences
+from .trace import Rank, Span, Trace
+from .words import at, listed, ordinal, seconds, spot, times, who
+
+__all__ = ["missing", "outcome", "stands", "verdict"]
+
+# Collectives that no rank leaves before the last has come; a broadcast's source, for one, does not wait.
+_ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
+
+
+def outcome(trace: Trace) -> str:
+    """ "completed", "failed", "hung" or "interrupted": what the runner wrote, else what the ranks' files show."""
+    if trace.outcome:
+        return trace.outcome
+    if any(rank.error and not is_victim(rank) for rank in trace.ranks):
+        return "failed"
+    if all(rank.ended is not None and not rank.error for rank in trace.ranks):
+        return "completed"
+    late = trace.deadline is not None and trace.end >= trace.deadline
+    if any(rank.ended is None and (rank.stuck_at or late) for rank in trace.ranks):
+        return "hung"
+    return "failed" if any(rank.error for rank in trace.ranks) else "interrupted"
+
+
+def verdict(trace: Trace) -> str:
+    """What happened, in a few plain sentences."""
+    if trace.message and not any(rank.started or rank.error for rank in trace.ranks):
+        return closed(trace.message)
+    how, found = outcome(trace), calls(trace)
+    tell = {"completed": _completed, "failed": failed, "hung": _hung, "interrupted": _interrupted}[how](trace)
+    facts = [*_mismatch(found), *(_shift(found) if how != "completed" else [])]
+    lead = [closed(trace.message)] if trace.message else []
+    return " ".join([*lead, *tell, *facts]) or "The files of this run do not say what happened."
+
+
+def stands(rank: Rank, moment: float | None = None) -> str:
+    """Where a rank stood at a moment (None: at the end), to follow its name: "was in time.sleep (one_sided.py:25)"."""
+    phrase = phrases.stands(rank, moment)
+    return phrases.filled(phrase.text, 1, [] if phrase.t is None else [phrase.t])
+
+
+def _completed(trace: Trace) -> list[str]:
+    found = calls(trace)
+    everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
+    ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
+    last = "" if not ended else f" {'at' if trace.world_size == 1 else 'by'} {seconds(max(ended))}"
+    return [f"{everyone} finished{last}.", *_longest_wait(trace, found), *_counts(trace, found), *_caught(trace)]
+
+
+def _longest_wait(trace: Trace, found: Calls) -> list[str]:
+    """The longest wait for a last rank, in the collectives that wait for the last."""
+    by_rank = found.get("default", {})
+    longest, paired = 0.01, []
+    for seq in by_rank.get(0, {}):
+        here = [order[seq] for order in by_rank.values() if seq in order]
+        begins = [s.begin for s in here if s.blocked and s.end is not None and s.name in _ALL_MEET]
+        if len(begins) == trace.world_size and max(begins) - min(begins) > longest:
+            longest, paired = max(begins) - min(begins), here
+    if not paired:
+        return []
+    *early, last = sorted(paired, key=lambda s: s.begin)
+    lines = [line for line in dict.fromkeys(map(spot, early)) if line]
+    where = f" ({', '.join(lines[:2])})" if lines else ""
+    return [
+        f"The longest wait was in the {nth(trace.ranks[last.rank], last)}: {who(s.rank for s in early)}{where} "
+        f"waited {'up to ' if len(early) > 1 else ''}{longest:.2f} s for {who([last.rank])}"
+        f"{'' if spot(last) in lines else at(last)}, the last to call it."
+    ]
+
+
+def _counts(trace: Trace, found: Calls) -> list[str]:
+    """How often each rank called barrier, if that differs."""
+    by_rank = found.get("default", {})
+    counts = {r: sum(s.name == "barrier" for s in by_rank.get(r, {}).values()) for r in range(trace.world_size)}
+    if len(set(counts.values())) < 2:
+        return []
+    groups = {n: who(r for r in counts if counts[r] == n) for n in sorted(set(counts.values()), reverse=True)}
+    parts = [f"{ranks} {times(n) if n else 'never'}" for n, ranks in groups.items()]
+    return [f"The ranks called barrier different numbers of times: {listed(parts)}."]
+
+
+def _caught(trace: Trace) -> list[str]:
+    """Per rank, the first call that failed although the rank went on."""
+    broken = [(rank, next((s for s in rank.spans if s.error), None)) for rank in trace.ranks]
+    told = sentences([(rank.rank, failed_call(rank, span)) for rank, span in broken if span])
+    return [*told, "The code went on after that."] if told else []
+
+
+def _hung(trace: Trace) -> list[str]:
+    stopped = trace.stopped is not None
+    stop = (
+        f"when the run was stopped at {seconds(trace.stopped or 0)}"
+        if stopped
+        else f"when its files end, at {seconds(trace.end)}"
+    )
+    found = calls(trace)
+    held = {rank.rank: span for rank in trace.ranks if (span := waits_for(rank))}
+    meetings = _meetings(trace, found, held)
+    waiting, lacking, others = [], [], []
+    for rank in trace.ranks:
+        lack = next((met for met in meetings if rank.rank in met.missing), None)
+        if rank.rank in held or _waits_for_message(rank):
+            waiting.append((rank.rank, phrases.waiting(rank)))
+        elif lack:
+            lacking.append((rank.rank, phrases.lacks(found, rank, lack)))
+        else:
+            others.append((rank.rank, phrases.stands(rank)))
+    told = [*sentences(waiting), *sentences(lacking, stop), *sentences(others, "" if lacking else stop)]
+    if not lacking and not others and stopped:
+        told.append(f"The run was stopped at {seconds(trace.stopped or 0)}.")
+    if not waiting and trace.world_size > 1:
+        told.append("No rank was waiting for another.")
+    return [*told, *(s for met in meetings for s in _rest(trace, found, met, held))]
+
+
+def _interrupted(trace: Trace) -> list[str]:
+    if trace.outcome:
+        lead = f"The run was interrupted{f' at {seconds(trace.stopped)}' if trace.stopped else ''}."
+    else:
+        lead = (
+            f"The files end at {seconds(trace.end)} and do not say how the run ended: "
+            "it may still be going on, or what started it was killed."
+        )
+    return [lead, *_hung(trace)]
+
+
+def _meetings(trace: Trace, found: Calls, held: dict[int, Span]) -> list[Meeting]:
+    """The collectives that ranks wait for, each once."""
+    waiting: dict[tuple, list[int]] = {}
+    for rank, span in held.items():
+        waiting.setdefault((span.group, span.seq), []).append(rank)
+    return [meeting(trace, found, held[ranks[0]], ranks) for ranks in waiting.values()]
+
+
+def _rest(trace: Trace, found: Calls, met: Meeting, held: dict[int, Span]) -> list[str]:
+    """What the sentences per rank leave open about one collective."""
+    span = held[met.waiting[0]]
+    call = f"the {nth(trace.ranks[met.waiting[0]], span)} of {who(met.waiting)}"
+    used = members(trace, found, met.group)
+    said = []
+    if elsewhere := [rank for rank in met.missing if rank in held]:
+        said.append(f"{who(elsewhere).capitalize()} had not come to {call}.")
+    if not met.missing and not mismatch(found) and span.seq is not None and len(used) == trace.world_size:
+        said.append(f"Every rank had called {call}; why it did not complete, the recording does not say.")
+    if met.group != "default" and len(used) < trace.world_size:
+        said.append(
+            f"Only {who(used)} used group “{met.group}”; whether other ranks belong to it, the recording does not say."
+        )
+    return said
+
+
+def _waits_for_message(rank: Rank) -> bool:
+    """Whether a rank waits in a call that has no place in the order of collectives: a message, or a handle."""
+    span = blocked_in(rank)
+    return bool(span and span.kind in ("p2p", "wait"))
+
+
+def _mismatch(found: Calls) -> list[str]:
+    """The first collective that the ranks call by different names."""
+    spans = mismatch(found)
+    if not spans:
+        return []
+    parts = [f"{who([s.rank])} called {s.name}{at(s)}" for s in spans[:3]]
+    first = f"As {ordinal(spans[0].seq or 0)} collective{on_group(spans[0].group)}"
+    return [f"{first} {listed(parts)}: these were paired, and they are different collectives."]
+
+
+def _shift(found: Calls) -> list[str]:
+    """The first two calls that pair across lines, where one rank has called less often."""
+    pair = shift(found)
+    if not pair:
+        return []
+    mine, other = pair
+    return [
+        f"Calls pair by their order: the {ordinal(mine.seq or 0)} collective of {who([mine.rank])}{at(mine)} "
+        f"was paired with that of {who([other.rank])}{at(other)}."
+    ]

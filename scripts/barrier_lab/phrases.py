@@ -1,0 +1,137 @@
+"""What is true of one rank, as a phrase, and one sentence for all ranks of which the same is true."""
+
+import re
+from dataclasses import dataclass
+
+from .pairing import Calls, Meeting, blocked_in, in_flight
+from .trace import Rank, Span
+from .words import at, listed, ordinal, seconds, spoken, spot, summary, times, who
+
+MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A predicate without its subject.
+
+    ``text`` holds {was}, {is}, {its}, {it} for one rank or many, {t} for "at 2.0 s", {when} for the sentence's clause.
+    """
+
+    text: str
+    t: float | None = None
+
+
+def sentences(said: list[tuple[int, Phrase]], when: str = "") -> list[str]:
+    """One sentence per phrase, for all its ranks, in the order in which they are said; ``when`` goes to the first."""
+    groups: dict[str, list[tuple[int, float | None]]] = {}
+    for rank, phrase in said:
+        groups.setdefault(phrase.text, []).append((rank, phrase.t))
+    found = []
+    for text, ranks in list(groups.items())[:MOST]:
+        numbers = [rank for rank, _ in ranks]
+        moments = [t for _, t in ranks if t is not None]
+        clause = f" {when}" if when and not found else ""
+        body = filled(text if "{when}" in text else f"{text}{{when}}", len(numbers), moments, clause)
+        found.append(closed(f"{who(numbers).capitalize()} {body}"))
+    left = sum(len(ranks) for ranks in list(groups.values())[MOST:])
+    return [*found, f"{left} more {'rank' if left == 1 else 'ranks'} stood elsewhere."] if left else found
+
+
+def filled(text: str, ranks: int, moments: list[float], when: str = "") -> str:
+    """The text of a phrase for so many ranks and their moments."""
+    words = {"was": "was", "is": "is", "its": "its", "it": "it"}
+    if ranks > 1:
+        words = {"was": "were", "is": "are", "its": "their", "it": "they"}
+    latest = seconds(max(moments)) if moments else ""
+    same = moments and latest == seconds(min(moments))
+    words |= {"t": f"{'at' if same else 'by'} {latest}" if moments else "at an unknown moment", "when": when}
+    # Not str.format: an error message may hold braces.
+    return re.sub(r"\{(was|is|its|it|t|when)\}", lambda match: words[match[1]], text)
+
+
+def closed(text: str) -> str:
+    """A sentence with its full stop."""
+    text = text.rstrip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def waiting(rank: Rank) -> Phrase:
+    """What a rank waits in at the end; it must wait for a collective, a message or a handle."""
+    span, open_ones = blocked_in(rank), in_flight(rank)
+    pending = f"{{its}} {nth(rank, open_ones[0])}{at(open_ones[0])}" if open_ones else ""
+    if span is None:
+        return Phrase(f"{{was}} at {spot(rank.stuck_at)}; {pending} had not completed")
+    if span.kind != "wait":
+        return Phrase(f"{{is}} waiting in {{its}} {nth(rank, span)}{at(span)}")
+    if len(open_ones) == 1:
+        return Phrase(f"{{is}} waiting in wait(){at(span)} for {pending} to complete")
+    several = f"; {len(open_ones)} of {{its}} collectives had not completed" if open_ones else ""
+    return Phrase(f"{{is}} waiting in wait(){at(span)} for a handle{several}")
+
+
+def stands(rank: Rank, moment: float | None = None) -> Phrase:
+    """Where a rank stood at a moment; None: when its files end."""
+    if not rank.started and not rank.spans:
+        here = f"; {{it}} {{was}} at {spot(rank.stuck_at)}" if rank.stuck_at else ""
+        return Phrase(f"had not come to the common start{here}")
+    over = moment is None or rank.last <= moment
+    if rank.signal and over:
+        return Phrase(f"had been ended by {rank.signal}")
+    if rank.ended is not None and (moment is None or rank.ended <= moment):
+        raised = f"had raised “{summary(rank.error or '')}” {{t}}{at(rank.error_at)}"
+        return Phrase(raised if rank.error else "had returned {t}", rank.ended)
+    if rank.exit_code is not None and over:
+        return Phrase(f"had exited with code {rank.exit_code}")
+    span = blocked_in(rank, moment)
+    if span:
+        called = spoken(span.name) if span.kind == "sleep" else f"{{its}} {nth(rank, span)}"
+        return Phrase(f"{{was}} {'' if span.kind == 'sleep' else 'waiting '}in {called}{at(span)}")
+    if rank.stuck_at:
+        return Phrase(f"{{was}} at {spot(rank.stuck_at)}, in {rank.stuck_at.function}")
+    done = [s for s in rank.spans if s.end is not None and (moment is None or s.end <= moment)]
+    if done:
+        return Phrase(f"had last come back from {spoken(done[-1].name)}{at(done[-1])}")
+    return Phrase("had made no call that is recorded")
+
+
+def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -> Phrase:
+    """How far a missing rank had come on the way to a collective, and where it stood."""
+    order = found.get(met.group, {}).get(rank.rank, {})
+    order = {seq: span for seq, span in order.items() if moment is None or span.begin <= moment}
+    stand = stands(rank, moment)
+    same = sum(span.name == met.name for span in order.values())
+    on = on_group(met.group)
+    if len(order) == same:
+        called = f"had called {met.name}{on} {times(same)}" if same else f"had not called {met.name}{on}"
+    else:
+        called = f"had called {len(order)} of the {met.seq} collectives{on} that this takes"
+    return Phrase(f"{called}{{when}}; {{it}} {stand.text}", stand.t)
+
+
+def how_often(found: Calls, rank: Rank) -> str:
+    """ "having called barrier once"."""
+    names = [span.name for span in found.get("default", {}).get(rank.rank, {}).values()]
+    counts = [f"{name} {times(names.count(name))}" for name in dict.fromkeys(names)]
+    return f"having called {listed(counts) if counts else 'no collective'}"
+
+
+def last_call(rank: Rank) -> str:
+    """ " in time.sleep (f.py:3)" or " after its 1st barrier (f.py:2)": what a rank was at when its files end."""
+    span = blocked_in(rank)
+    done = [s for s in rank.spans if s.end is not None]
+    if span is None and not done:
+        return "" if rank.started else " before the common start"
+    last = span or done[-1]
+    call = spoken(last.name) if last.kind == "sleep" else f"{{its}} {nth(rank, last)}"
+    return f" {'in' if span else 'after'} {call}{at(last)}"
+
+
+def nth(rank: Rank, span: Span) -> str:
+    """ "2nd barrier": which of the rank's calls of this name on this group it is."""
+    alike = [s for s in rank.spans if (s.name, s.kind, s.group) == (span.name, span.kind, span.group)]
+    return f"{ordinal(1 + next(i for i, s in enumerate(alike) if s is span))} {spoken(span.name)}{on_group(span.group)}"
+
+
+def on_group(group: str | None) -> str:
+    """ " on group “1”", or nothing for the default group."""
+    return "" if group in (None, "default") else f" on group “{group}”"
