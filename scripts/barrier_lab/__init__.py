@@ -1,0 +1,21 @@
+"""Barrier Lab: run a small distributed PyTorch program, and see what every rank did."""
+
+import importlib
+
+_HOME = {
+    "run": "experiment",
+    "run_many": "experiment",
+    "Run": "experiment",
+    "check": "check",
+    "main": "cli",
+}
+
+
+def __getattr__(name: str):
+    """Import on first use, so that reading traces needs no torch and a rank starts at once."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = list(_HOME)

@@ -1,0 +1,49 @@
+"""Choose NCCL or gloo, and say why."""
+
+from barrier_lab.errors import UsageError
+
+BACKENDS = ("auto", "gloo", "nccl")
+
+
+def choose(requested: str, local_ranks: int, device_count: int, has_nccl: bool) -> tuple[str, str]:
+    """Return the backend, and the reason for it as a clause that follows "because".
+
+    ``local_ranks``: ranks on this machine; ``device_count``: CUDA devices that it can see;
+    ``has_nccl``: torch was built with NCCL.  NCCL needs one device for each local rank.
+    ``UsageError`` when NCCL is asked for where it cannot work.
+    """
+    if requested not in BACKENDS:
+        raise UsageError(f"Backend {requested!r} is not known: choose one of {', '.join(BACKENDS)}.")
+    if requested == "gloo":
+        return "gloo", "it was asked for"
+    obstacle = _obstacle(local_ranks, device_count, has_nccl)
+    if requested == "nccl":
+        if obstacle:
+            raise UsageError(f"NCCL cannot work here, because {obstacle}: use --backend gloo, or auto.")
+        return "nccl", "it was asked for"
+    if obstacle:
+        return "gloo", obstacle
+    return "nccl", f"there is a CUDA device for each of the {local_ranks} local ranks"
+
+
+def choose_here(requested: str, local_ranks: int) -> tuple[str, str]:
+    """``choose`` for this machine; asks torch."""
+    import torch.distributed as dist
+
+    return choose(requested, local_ranks, _device_count(), dist.is_available() and dist.is_nccl_available())
+
+
+def _device_count() -> int:
+    import torch
+
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def _obstacle(local_ranks: int, device_count: int, has_nccl: bool) -> str | None:
+    if device_count == 0:
+        return "there is no CUDA device"
+    if not has_nccl:
+        return "this torch is built without NCCL"
+    if device_count < local_ranks:
+        return f"{local_ranks} ranks would share {device_count} CUDA device{'s' if device_count > 1 else ''}"
+    return None

@@ -1,0 +1,160 @@
+"""The shell's side: ``main(worker)`` at the end of a script, and ``python -m barrier_lab``."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from barrier_lab.errors import UsageError
+
+EXIT = {"completed": 0, "hung": 3, "failed": 4, "interrupted": 130}
+WRONG_USE = 2
+
+
+def main(worker, *, init: bool = True, world_size: int = 2) -> None:
+    """Run the script that defines ``worker``: on ranks of its own, or as one rank of a torchrun job.
+
+    ``init=False``: the worker makes the process group itself.  ``world_size``: how many ranks to start when
+    nobody says.  Both are read from the script's text.  Ends the process with the exit code of the outcome.
+    """
+    path = Path(worker.__code__.co_filename).resolve()
+    if os.environ.get("TORCHELASTIC_RUN_ID") is not None:
+        from barrier_lab import torchrun
+
+        sys.exit(_guarded(torchrun.join, path, worker, sys.argv[1:]))
+    sys.exit(_guarded(_run_script, path, sys.argv[1:], f"python {sys.argv[0]}"))
+
+
+def package_main(arguments: list[str] | None = None) -> int:
+    """``python -m barrier_lab``: run, show or check.  Returns the exit code."""
+    return _guarded(_package_main, sys.argv[1:] if arguments is None else arguments)
+
+
+def _guarded(action, *arguments) -> int:
+    """Wrong use ends in one sentence on stderr, and 2."""
+    try:
+        return action(*arguments)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return WRONG_USE
+    except BrokenPipeError:  # the reader of our output has gone, as in "| head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with its errors as one sentence."""
+
+    def error(self, message: str) -> None:
+        raise UsageError(f"{message[0].upper()}{message[1:]}: see {self.prog} --help.")
+
+
+def _package_main(arguments: list[str]) -> int:
+    parser = Parser(prog="python -m barrier_lab", description="Run, show and check distributed experiments.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    one = commands.add_parser("run", help="run an experiment by name, or a file of your own", add_help=False)
+    one.add_argument("experiment")
+    show = commands.add_parser("show", help="verdict and timeline of a run directory, finished or not")
+    show.add_argument("directory", metavar="DIR")
+    _add_view_options(show)
+    checking = commands.add_parser("check", help="check your solution of an exercise")
+    checking.add_argument("name", metavar="NAME")
+    checking.add_argument("file", metavar="FILE", nargs="?", help="your file (default: the exercise's own)")
+    if arguments[:1] == ["run"]:
+        known, rest = parser.parse_known_args(arguments)
+        from barrier_lab import script
+
+        return _run_script(script.find(known.experiment), rest, f"python -m barrier_lab run {known.experiment}")
+    given = parser.parse_args(arguments)
+    if given.command == "show":
+        return _show(given)
+    from barrier_lab import check
+
+    return check.main(given.name, given.file)
+
+
+def _add_view_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plot", metavar="FILE", help="draw the timeline into FILE.svg or FILE.png")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else")
+
+
+def parameter_options(parser: argparse.ArgumentParser, experiment) -> None:
+    """One option for each of the worker's own parameters; values are checked later, with those from Python."""
+    for name, (_, default) in experiment.parameters.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}", dest=f"parameter {name}", metavar="VALUE", help=f"default {default}"
+        )
+
+
+def given_parameters(given: argparse.Namespace) -> dict[str, str]:
+    """The worker's parameters among the parsed options."""
+    found = {
+        key.removeprefix("parameter "): value for key, value in vars(given).items() if key.startswith("parameter ")
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _run_script(path: Path, arguments: list[str], prog: str) -> int:
+    from barrier_lab import experiment, script
+
+    about = script.read(path, experiment.RESERVED)
+    parser = Parser(prog=prog, description=about.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--world-size", metavar="N", help=f"ranks to start (default {about.world_size})")
+    parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
+    parser.add_argument(
+        "--deadline", metavar="S", default=60.0, help="stop the ranks S seconds after the common start (default 60)"
+    )
+    parser.add_argument(
+        "--timeout", metavar="S", help="the process group's own time-out, in seconds (default: torch's)"
+    )
+    parser.add_argument("--start-method", default="spawn", help="spawn or forkserver (default spawn)")
+    parser.add_argument("--out", metavar="DIR", help="keep the run directory: traces, logs, stacks")
+    _add_view_options(parser)
+    parameter_options(parser.add_argument_group("the experiment's own"), about)
+    given = parser.parse_args(arguments)
+    _check_plot(given.plot)
+    from barrier_lab import terminal
+
+    options = {"world_size": given.world_size, "backend": given.backend, "deadline": given.deadline, "timeout": given.timeout,
+               "start_method": given.start_method, "out": given.out}  # fmt: skip
+    with terminal.watch(quiet=given.json) as (on_line, on_tick):
+        finished = experiment.execute(
+            path, parameters=given_parameters(given), on_line=on_line, on_tick=on_tick, **options
+        )
+    return _report(finished, given)
+
+
+def _show(given: argparse.Namespace) -> int:
+    from barrier_lab import experiment, timeline
+
+    _check_plot(given.plot)
+    finished = experiment.load(given.directory)
+    if not given.json:
+        print(timeline.describe(finished.trace), end="\n\n")
+    return _report(finished, given)
+
+
+def _check_plot(plot: str | None) -> None:
+    """Refuse a plot that cannot be written before a run is spent on it."""
+    if plot is None:
+        return
+    path = Path(plot)
+    if path.suffix not in (".svg", ".png"):
+        raise UsageError(f"The plot cannot be {plot!r}: give a file name that ends in .svg or .png.")
+    if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)) or path.is_dir():
+        raise UsageError(f"The plot {plot} cannot be written: give a file in a folder that you may write.")
+
+
+def _report(finished, given: argparse.Namespace) -> int:
+    from barrier_lab import terminal
+
+    if given.plot:
+        from barrier_lab import timeline
+
+        timeline.save(finished.trace, Path(given.plot))
+    if given.json:
+        print(json.dumps(finished.to_dict()))
+    else:
+        terminal.conclude(finished)
+    return EXIT[finished.outcome]

@@ -1,0 +1,108 @@
+"""What a rank prints: each line stamped with the moment at which it was complete.
+
+Print order on a terminal proves nothing between two processes; a stamp taken in the printing process does.
+The rank sends ``<stamp mark><monotonic seconds><end mark><text>`` through its pipe, and the runner, which
+drains the pipe, writes ``rankN.log``.  Lines without a stamp come from C or C++ and get their time of arrival.
+"""
+
+import io
+import os
+import threading
+import time
+from collections.abc import Callable
+
+STAMP, END, NOTE = "\x1e", "\x1f", "\x1d"  # ASCII record, unit and group separators
+_STRIP = str.maketrans("", "", STAMP + END + NOTE)
+
+
+def encode(text: str) -> bytes:
+    return text.encode("utf-8", "backslashreplace")
+
+
+class Lines(io.TextIOBase):
+    """A text stream that hands each complete line, with its time in monotonic seconds, to ``send``."""
+
+    encoding = "utf-8"
+    errors = "backslashreplace"
+
+    def __init__(self, descriptor: int, send: Callable[[float, str], None]) -> None:
+        self._descriptor = descriptor
+        self._send = send
+        self._rest = ""
+        self._lock = threading.RLock()
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        with self._lock:
+            *lines, self._rest = (self._rest + text).split("\n")
+            for line in lines:
+                self._send(time.monotonic(), line.translate(_STRIP))
+        return len(text)
+
+    def flush(self) -> None:
+        """A flushed part of a line counts as a line: the rank may never finish it."""
+        with self._lock:
+            if self._rest:
+                self.write("\n")
+
+
+def to_pipe(descriptor: int) -> Callable[[float, str], None]:
+    """Send stamped lines through a pipe."""
+    return lambda t, line: _write_all(descriptor, encode(f"{STAMP}{t:.6f}{END}{line}\n"))
+
+
+def note(descriptor: int, text: str) -> None:
+    """Tell the runner something that is not output."""
+    _write_all(descriptor, encode(f"{NOTE}{text.translate(_STRIP)}".replace("\n", " ") + "\n"))
+
+
+def log_line(t: float, stream: str, text: str) -> bytes:
+    """A line of ``rankN.log``; ``stream`` is "out" or "err"."""
+    return encode(f"{t:.6f} {stream} {text}\n")
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+class Drain:
+    """Reads one pipe of a rank: splits it into lines, tells notes from output."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_blocking(descriptor, False)
+        self.descriptor = descriptor
+        self.closed = False
+        self._rest = b""
+
+    def read(self) -> list[tuple[float | None, str]]:
+        """The lines that have come: (time, text), and (None, note) for a note."""
+        try:
+            data = os.read(self.descriptor, 65536)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.closed = True
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if self._rest and (self.closed or len(self._rest) > 65536):  # a last or an endless line
+            lines.append(self._rest)
+            self._rest = b""
+        now = time.monotonic()
+        return [_decode(line, now) for line in lines]
+
+
+def _decode(line: bytes, now: float) -> tuple[float | None, str]:
+    text = line.decode("utf-8", "replace")
+    if text.startswith(NOTE):
+        return None, text[1:]
+    if text.startswith(STAMP):
+        stamp, _, text = text[1:].partition(END)
+        return float(stamp), text
+    return now, text

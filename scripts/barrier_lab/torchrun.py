@@ -1,0 +1,98 @@
+"""One rank of a torchrun job: record it as ``launch`` would, with the agent as runner."""
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+from barrier_lab import backend, cli, experiment, lifeline, output, rank, script
+from barrier_lab.errors import UsageError
+
+REFUSED = ("--json", "--plot", "--world-size")
+STOP_AFTER = 0.5  # seconds after the deadline, in which the stack is written
+
+
+def join(path: Path, worker, arguments: list[str]) -> int:
+    """Be one rank of the job.  Returns its exit code."""
+    lifeline.die_with_parent()
+    for option in REFUSED:
+        if any(a == option or a.startswith(f"{option}=") for a in arguments):
+            raise UsageError(
+                f"{option} has no meaning under torchrun: leave it out, and look at the result with python -m barrier_lab show DIR."
+            )
+    about = script.read(path, experiment.RESERVED)
+    given = _parser(about).parse_args(arguments)
+    number = int(os.environ["RANK"])
+    plan = _plan(about, given)
+    log = _log(plan, number)
+    sys.stdout = output.Lines(1, _tee(1, "out", log))
+    sys.stderr = output.Lines(2, _tee(2, "err", log))
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends this rank even where Python cannot run
+    return rank.run_worker(plan, number, _arm(plan), worker)
+
+
+def _parser(about: script.Script) -> argparse.ArgumentParser:
+    parser = cli.Parser(
+        prog=f"torchrun {about.path.name}", description=about.doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
+    parser.add_argument(
+        "--deadline", metavar="S", default=60.0, help="stop this rank S seconds after the common start (default 60)"
+    )
+    parser.add_argument(
+        "--timeout", metavar="S", help="the process group's own time-out, in seconds (default: torch's)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="write each rank's trace, log and stack to DIR")
+    cli.parameter_options(parser.add_argument_group("the experiment's own"), about)
+    return parser
+
+
+def _plan(about: script.Script, given: argparse.Namespace) -> dict:
+    chosen, reason = backend.choose_here(given.backend, int(os.environ["LOCAL_WORLD_SIZE"]))
+    return {
+        "experiment": about.name,
+        "script": str(about.path),
+        "parameters": script.checked(about, cli.given_parameters(given)),
+        "init": about.init,
+        "world_size": int(os.environ["WORLD_SIZE"]),
+        "backend": chosen,
+        "backend_reason": reason,
+        "deadline": experiment.seconds("deadline", given.deadline),
+        "timeout": None if given.timeout is None else experiment.seconds("timeout", given.timeout),
+        "launcher": "torchrun",
+        "directory": str(_directory(given.out)),
+    }
+
+
+def _directory(out: str | None) -> Path:
+    """The shared folder; without one, a folder of this rank's own that nobody will look at."""
+    if out is None:
+        return Path(tempfile.mkdtemp(prefix="barrier_lab-"))
+    return experiment.writable_directory(out, ("run.json", f"rank{os.environ['RANK']}.trace.json"))
+
+
+def _log(plan: dict, number: int) -> int:
+    path = Path(plan["directory"]) / f"rank{number}.log"
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+
+def _tee(descriptor: int, stream: str, log: int):
+    """Send each line to torchrun's terminal and to ``rankN.log``."""
+
+    def send(t: float, text: str) -> None:
+        os.write(log, output.log_line(t, stream, text))
+        os.write(descriptor, output.encode(text + "\n"))
+
+    return send
+
+
+def _arm(plan: dict):
+    """When the rank has reached the common start, set the alarm that ends it after its deadline."""
+
+    def tell(word: str, detail: str = "") -> None:
+        if word == "start":
+            signal.setitimer(signal.ITIMER_REAL, plan["deadline"] + STOP_AFTER)
+
+    return tell

@@ -1,0 +1,269 @@
+"""Read a run directory: traces, logs, stacks and ``run.json`` become one :class:`Trace`.
+
+A run directory is the only thing that the writing side (``launch``, ``rank``, ``recorder``) and the
+reading side (``diagnose``, ``timeline``, ``experiment``) share.  Reading needs no torch and accepts
+what a crash leaves behind: a file without its end, a torn last line, a rank without any file.
+
+Times are seconds from the common start of the ranks (t = 0); what came before is negative.
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+SCHEMA = 1
+
+
+@dataclass(slots=True)
+class Span:
+    """One interval on one rank: a collective, a message, a wait for a handle, or a sleep."""
+
+    rank: int
+    name: str  # as in Python: "barrier", "all_reduce", "wait", "sleep", …
+    kind: str  # "collective", "p2p", "wait" or "sleep"
+    group: str | None  # "default" or the group's own name; None for a sleep
+    seq: int | None  # 1 for the rank's first collective on this group; None for sleeps, waits and messages
+    begin: float  # seconds from the common start
+    end: float | None  # None: it had not ended when the recording stopped
+    blocked: bool  # the rank could do nothing else meanwhile
+    error: str | None = None  # the exception that ended it, as "RuntimeError: first line"
+    file: str | None = None  # where the experiment called it
+    line: int | None = None
+    function: str | None = None
+
+
+@dataclass(slots=True)
+class Output:
+    """One line that a rank, or the C++ below it, printed."""
+
+    t: float
+    stream: str  # "stdout" or "stderr"
+    text: str
+
+
+@dataclass(slots=True)
+class Place:
+    """A line of source code."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(slots=True)
+class Rank:
+    """All that is known of one rank."""
+
+    rank: int
+    exit_code: int | None = None  # as the shell would see it for a normal exit; None for a signal or unknown
+    signal: str | None = None  # "SIGKILL", … when a signal ended it before the runner did
+    output: list[Output] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)  # in order of begin
+    stuck_at: Place | None = None  # where it stood when the deadline passed
+    error: str | None = None  # what it raised, with the traceback through the experiment's own lines
+    error_at: Place | None = None  # the experiment's line that raised
+    started: bool = False  # it reached the common start
+    ended: float | None = None  # when its worker returned or raised; None if it never did
+    last: float = 0.0  # the latest moment of which its files speak
+
+
+@dataclass(slots=True)
+class Trace:
+    """One run, as its directory tells it."""
+
+    directory: Path
+    experiment: str
+    script: str | None
+    parameters: dict
+    outcome: str | None  # None: the directory does not say (still going, or its runner was killed)
+    message: str | None  # the runner's own sentence, if it has one ("start-up took over 120 s")
+    backend: str | None
+    backend_reason: str | None
+    world_size: int
+    torch: str | None
+    wall_s: float | None
+    deadline: float | None
+    stopped: float | None  # when the runner ended the ranks that were left; None if it had not to
+    ranks: list[Rank]
+
+    @property
+    def end(self) -> float:
+        """The latest moment of the run, in seconds: the right edge of its timeline."""
+        return max([self.stopped or 0.0, *(rank.last for rank in self.ranks)])
+
+
+def read(directory: str | Path) -> Trace:
+    """Read a run directory.  ``FileNotFoundError`` if it holds no run."""
+    directory = Path(directory)
+    run = _read_json(directory / "run.json")
+    events = {
+        int(p.name[4:-11]): _read_events(p) for p in directory.glob("rank*.trace.json") if p.name[4:-11].isdigit()
+    }
+    if not run and not events:
+        raise FileNotFoundError(f"{directory} holds no run: neither run.json nor any rankN.trace.json.")
+    about = _first_about(events) | {k: v for k, v in run.items() if v is not None}
+    world_size = about.get("world_size") or max(events, default=-1) + 1
+    known = {entry["rank"]: entry for entry in run.get("ranks", [])}
+    ranks = [_read_rank(directory, n, events.get(n, []), known.get(n, {}), about) for n in range(world_size)]
+    return Trace(
+        directory=directory,
+        experiment=about.get("experiment") or directory.name,
+        script=about.get("script"),
+        parameters=about.get("parameters") or {},
+        outcome=run.get("outcome"),
+        message=run.get("message"),
+        backend=about.get("backend"),
+        backend_reason=about.get("backend_reason"),
+        world_size=world_size,
+        torch=about.get("torch"),
+        wall_s=run.get("wall_s"),
+        deadline=about.get("deadline"),
+        stopped=run.get("stopped"),
+        ranks=ranks,
+    )
+
+
+def to_dict(trace: Trace) -> dict:
+    """The JSON object of ``--json``, without outcome and verdict."""
+    ranks = []
+    for rank in trace.ranks:
+        spans = [{k: v for k, v in asdict(s).items() if k not in ("rank", "function")} for s in rank.spans]
+        entry = asdict(rank)
+        kept = {k: entry[k] for k in ("rank", "exit_code", "signal", "output", "stuck_at", "error")}
+        ranks.append(kept | {"spans": spans})
+    return {
+        "schema": SCHEMA,
+        "experiment": trace.experiment,
+        "parameters": trace.parameters,
+        "backend": trace.backend,
+        "backend_reason": trace.backend_reason,
+        "world_size": trace.world_size,
+        "torch": trace.torch,
+        "wall_s": trace.wall_s,
+        "ranks": ranks,
+    }
+
+
+def _read_json(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
+
+
+def _read_events(path: Path) -> list[dict]:
+    """The events of one trace file: one a line; a torn line is left out."""
+    events = []
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                events.append(json.loads(line.strip().rstrip(b",") or b"null"))
+            except ValueError:
+                continue
+    return [event for event in events if isinstance(event, dict) and "ph" in event]
+
+
+def _first_about(events: dict[int, list[dict]]) -> dict:
+    for rank in sorted(events):
+        for event in events[rank]:
+            if event.get("cat") == "meta" and event["name"] == "rank":
+                return event["args"]
+    return {}
+
+
+def _read_rank(directory: Path, number: int, events: list[dict], known: dict, about: dict) -> Rank:
+    rank = Rank(rank=number, exit_code=known.get("exit_code"), signal=known.get("signal"))
+    marks = {e["name"]: e["ts"] for e in events if e.get("cat") == "meta"}
+    first = next((e["ts"] for e in events if "ts" in e), 0.0)
+    start = marks.get("start", first)
+    rank.started = "start" in marks
+    rank.ended = (marks["end"] - start) / 1e6 if "end" in marks else None
+    rank.spans = _spans(number, events, start)
+    for event in events:
+        if event.get("cat") == "error":
+            args = event["args"]
+            rank.error = args["traceback"]
+            if args.get("file"):
+                rank.error_at = Place(args["file"], args["line"], args["function"])
+    rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
+    rank.stuck_at = _read_stack(directory / f"rank{number}.stack", about.get("script"))
+    times = [(e["ts"] - start) / 1e6 for e in events if "ts" in e] + [line.t for line in rank.output]
+    rank.last = max(times, default=0.0)
+    _mark_blocked_below_python(rank)
+    return rank
+
+
+def _spans(number: int, events: list[dict], start: float) -> list[Span]:
+    """Pair the events: B with E by (thread, op) or nesting, b with e by id; a blocking call keeps its B/E pair only."""
+    spans: dict[int, Span] = {}
+    blocking: dict[int, Span] = {}
+    for event in events:
+        phase, args = event["ph"], event.get("args", {})
+        if phase in ("B", "b"):
+            table = blocking if phase == "B" else spans
+            table[args["op"]] = Span(
+                rank=number,
+                name=event["name"],
+                kind=event["cat"],
+                group=args.get("group"),
+                seq=args.get("seq"),
+                begin=(event["ts"] - start) / 1e6,
+                end=None,
+                blocked=phase == "B",
+                file=args.get("file"),
+                line=args.get("line"),
+                function=args.get("function"),
+            )
+        elif phase in ("E", "e"):
+            span = (blocking if phase == "E" else spans).get(args["op"])
+            if span is not None:
+                span.end = (event["ts"] - start) / 1e6
+                span.error = args.get("error") or span.error
+    return sorted((spans | blocking).values(), key=lambda span: span.begin)
+
+
+def _read_output(path: Path, start: float) -> list[Output]:
+    """Lines of ``rankN.log``: ``<monotonic seconds> <out|err> <text>``."""
+    lines = []
+    try:
+        text = path.read_text(errors="replace")
+    except FileNotFoundError:
+        return lines
+    for line in text.split("\n"):
+        stamp, _, rest = line.partition(" ")
+        stream, _, text = rest.partition(" ")
+        try:
+            lines.append(Output(float(stamp) - start, {"out": "stdout", "err": "stderr"}[stream], text))
+        except (ValueError, KeyError):
+            continue
+    return lines
+
+
+_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
+
+
+def stack_frames(text: str) -> list[Place]:
+    """The frames of the main thread in faulthandler's text, innermost first."""
+    threads = re.split(r"^(?:Current thread|Thread) .*\n", text, flags=re.MULTILINE)
+    last = threads[-1] if len(threads) > 1 else ""  # faulthandler writes the main thread last
+    found = (_FRAME.match(line) for line in last.splitlines())
+    return [Place(m["file"], int(m["line"]), m["function"]) for m in found if m]
+
+
+def _read_stack(path: Path, script: str | None) -> Place | None:
+    """The innermost frame of the experiment's own file, else the innermost outside installed packages."""
+    try:
+        frames = stack_frames(path.read_text(errors="replace"))
+    except FileNotFoundError:
+        return None
+    own = [f for f in frames if f.file == script]
+    return (own or [f for f in frames if "site-packages" not in f.file and "barrier_lab" not in f.file] or [None])[0]
+
+
+def _mark_blocked_below_python(rank: Rank) -> None:
+    """A collective that C++ started and that never completed blocks the rank if the rank still stands on its line."""
+    here = rank.stuck_at
+    for span in rank.spans:
+        if here and span.end is None and span.kind == "collective" and (span.file, span.line) == (here.file, here.line):
+            span.blocked = True
