@@ -96,12 +96,7 @@ def _caught(trace: Trace) -> list[str]:
 
 
 def _hung(trace: Trace) -> list[str]:
-    stopped = trace.stopped is not None
-    stop = (
-        f"when the run was stopped at {seconds(trace.stopped or 0)}"
-        if stopped
-        else f"when its files end, at {seconds(trace.end)}"
-    )
+    stop = _stop(trace)
     found = calls(trace)
     held = {rank.rank: span for rank in trace.ranks if (span := waits_for(rank))}
     meetings = _meetings(trace, found, held)
@@ -115,11 +110,21 @@ def _hung(trace: Trace) -> list[str]:
         else:
             others.append((rank.rank, phrases.stands(rank)))
     told = [*sentences(waiting), *sentences(lacking, stop), *sentences(others, "" if lacking else stop)]
-    if not lacking and not others and stopped:
-        told.append(f"The run was stopped at {seconds(trace.stopped or 0)}.")
+    if not lacking and not others and trace.stopped is not None:
+        told.append(f"The run was stopped at {seconds(trace.stopped)}.")
     if not waiting and trace.world_size > 1:
         told.append("No rank was waiting for another.")
-    return [*told, *(s for met in meetings for s in _rest(trace, found, met, held))]
+    rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held)]
+    return [*told, *dict.fromkeys(rest)]
+
+
+def _stop(trace: Trace) -> str:
+    """The clause that says of which moment the verdict speaks."""
+    if trace.stopped is not None:
+        return f"when the run was stopped at {seconds(trace.stopped)}"
+    if outcome(trace) == "hung" and trace.deadline is not None:
+        return f"when its deadline passed at {seconds(trace.deadline)}"
+    return "by then"
 
 
 def _interrupted(trace: Trace) -> list[str]:
@@ -144,7 +149,7 @@ def _meetings(trace: Trace, found: Calls, held: dict[int, Span]) -> list[Meeting
 def _rest(trace: Trace, found: Calls, met: Meeting, held: dict[int, Span]) -> list[str]:
     """What the sentences per rank leave open about one collective."""
     span = held[met.waiting[0]]
-    call = f"the {nth(trace.ranks[met.waiting[0]], span)} of {who(met.waiting)}"
+    call = f"the {nth(trace.ranks[met.waiting[0]], span)}{at(span)} that {who(met.waiting)} waited in"
     used = members(trace, found, met.group)
     said = []
     if elsewhere := [rank for rank in met.missing if rank in held]:
@@ -169,9 +174,9 @@ def _mismatch(found: Calls) -> list[str]:
     spans = mismatch(found)
     if not spans:
         return []
-    parts = [f"{who([s.rank])} called {s.name}{at(s)}" for s in spans[:3]]
-    first = f"As {ordinal(spans[0].seq or 0)} collective{on_group(spans[0].group)}"
-    return [f"{first} {listed(parts)}: these were paired, and they are different collectives."]
+    parts = [f"{s.name}{at(s)} on {who([s.rank])}" for s in spans[:3]]
+    first = f"The {ordinal(spans[0].seq or 0)} collective{on_group(spans[0].group)}"
+    return [f"{first} was {listed(parts)}: these were paired, and they are different collectives."]
 
 
 def _shift(found: Calls) -> list[str]:

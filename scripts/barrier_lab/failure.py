@@ -3,7 +3,7 @@
 import re
 
 from .pairing import Calls, calls, meeting
-from .phrases import Phrase, how_often, lacks, last_call, nth, sentences, stands
+from .phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands
 from .trace import Rank, Span, Trace
 from .words import at, seconds, summary
 
@@ -24,7 +24,7 @@ def failed(trace: Trace) -> list[str]:
     victims = [(r.rank, _saw(r)) for r in trace.ranks if r.error and r.rank not in blamed]
     told = blamed | {rank for rank, _ in late} | {rank for rank, _ in victims}
     rest = [(r.rank, stands(r)) for r in trace.ranks if r.rank not in told and r.ended is None]
-    stop = f"when the run was stopped at {seconds(trace.stopped)}" if trace.stopped else ""
+    stop = f"when the run was stopped at {seconds(trace.stopped)}" if trace.stopped else "when its files end"
     return [*sentences(causes), *sentences(late, "by then"), *sentences(victims), *sentences(rest, stop)]
 
 
@@ -41,7 +41,7 @@ def failed_call(rank: Rank, span: Span) -> Phrase:
         text = f"waited in {{its}} {nth(rank, span)}{at(span)} until the time-out{length} ended it {{t}}"
     else:
         text = f"failed in {{its}} {nth(rank, span)}{at(span)} {{t}}"
-    return Phrase(f"{text}: “{_message(span.error)}”", span.end)
+    return Phrase(f"{text}: {quoted(_message(span.error))}", span.end)
 
 
 def is_time_out(error: str | None) -> bool:
@@ -58,12 +58,13 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
     if rank.error and not leaves:
         return None if is_victim(rank) else _saw(rank)
     if leaves or (code is not None and rank.ended is None):
-        text = f"exited with code {code}" if code is not None else f"left by “{summary(rank.error or '')}”"
-        return Phrase(f"{text} before {{its}} worker returned{at(rank.error_at) or where}", rank.last)
-    if code:
-        return Phrase(f"returned from {{its}} worker {{t}}, but then exited with code {code}", rank.ended)
-    if rank.rank in left:
-        return Phrase(f"returned {{t}}, {how_often(found, rank)}", rank.ended)
+        text = f"exited with code {code}" if code is not None else f"left by {quoted(summary(rank.error or ''))}"
+        where = at(rank.error_at) or where or " before its worker returned"
+        return Phrase(f"{text}{where}", rank.last)
+    # "Finished", not "returned": the files of a rank that returned and of one that called sys.exit(0) are the same.
+    if code or rank.rank in left:
+        text = f"exited with code {code}" if code else "finished"
+        return Phrase(f"{text} {{t}}, {how_often(found, rank)}", rank.ended)
     return None
 
 
@@ -72,8 +73,8 @@ def _saw(rank: Rank) -> Phrase:
     if span := _failing_span(rank):
         return failed_call(rank, span)
     early = not rank.started or (rank.ended is not None and rank.ended < 0)
-    moment = "before the common start" if early else "" if rank.ended is None else "{t}"
-    return Phrase(f"raised “{summary(rank.error or '')}” {moment}{at(rank.error_at)}".replace("  ", " "), rank.ended)
+    moment = " before the common start" if early else "" if rank.ended is None else " {t}"
+    return Phrase(f"raised {quoted(summary(rank.error or ''))}{moment}{at(rank.error_at)}", rank.ended)
 
 
 def _failing_span(rank: Rank) -> Span | None:

@@ -45,8 +45,12 @@ def filled(text: str, ranks: int, moments: list[float], when: str = "") -> str:
     latest = seconds(max(moments)) if moments else ""
     same = moments and latest == seconds(min(moments))
     words |= {"t": f"{'at' if same else 'by'} {latest}" if moments else "at an unknown moment", "when": when}
-    # Not str.format: an error message may hold braces.
-    return re.sub(r"\{(was|is|its|it|t|when)\}", lambda match: words[match[1]], text)
+    return re.sub(r"\{(was|is|its|it|t|when)\}", lambda match: words[match[1]], text).replace("\0", "{")
+
+
+def quoted(text: str) -> str:
+    """A message in quotation marks; its own braces are kept from being filled in."""
+    return f"“{text.replace('{', chr(0))}”"
 
 
 def closed(text: str) -> str:
@@ -77,9 +81,11 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
     over = moment is None or rank.last <= moment
     if rank.signal and over:
         return Phrase(f"had been ended by {rank.signal}")
+    if rank.exit_code and over and not rank.error:
+        return Phrase(f"had exited with code {rank.exit_code}")
     if rank.ended is not None and (moment is None or rank.ended <= moment):
-        raised = f"had raised “{summary(rank.error or '')}” {{t}}{at(rank.error_at)}"
-        return Phrase(raised if rank.error else "had returned {t}", rank.ended)
+        raised = f"had raised {quoted(summary(rank.error or ''))} {{t}}{at(rank.error_at)}"
+        return Phrase(raised if rank.error else "had finished {t}", rank.ended)
     if rank.exit_code is not None and over:
         return Phrase(f"had exited with code {rank.exit_code}")
     span = blocked_in(rank, moment)
@@ -87,7 +93,7 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
         called = spoken(span.name) if span.kind == "sleep" else f"{{its}} {nth(rank, span)}"
         return Phrase(f"{{was}} {'' if span.kind == 'sleep' else 'waiting '}in {called}{at(span)}")
     if rank.stuck_at:
-        return Phrase(f"{{was}} at {spot(rank.stuck_at)}, in {rank.stuck_at.function}")
+        return Phrase(f"{{was}} at {spot(rank.stuck_at)} (in {rank.stuck_at.function})")
     done = [s for s in rank.spans if s.end is not None and (moment is None or s.end <= moment)]
     if done:
         return Phrase(f"had last come back from {spoken(done[-1].name)}{at(done[-1])}")
@@ -116,14 +122,14 @@ def how_often(found: Calls, rank: Rank) -> str:
 
 
 def last_call(rank: Rank) -> str:
-    """ " in time.sleep (f.py:3)" or " after its 1st barrier (f.py:2)": what a rank was at when its files end."""
+    """ " while in time.sleep (f.py:3)" or " after its 1st barrier (f.py:2)": what a rank was at when its files end."""
     span = blocked_in(rank)
     done = [s for s in rank.spans if s.end is not None]
     if span is None and not done:
         return "" if rank.started else " before the common start"
     last = span or done[-1]
     call = spoken(last.name) if last.kind == "sleep" else f"{{its}} {nth(rank, last)}"
-    return f" {'in' if span else 'after'} {call}{at(last)}"
+    return f" {'while in' if span else 'after'} {call}{at(last)}"
 
 
 def nth(rank: Rank, span: Span) -> str:
