@@ -77,9 +77,9 @@ class Recorder:
         values = (now // 1000, now % 1000, get_native_id(), op)
         self.write(template % values if not flight else template % (op, *values))
 
-    def mark(self, name: str, cat: str, /, **args: Any) -> None:
-        """Record a moment; what JSON cannot hold in ``args`` is written as its ``str``."""
-        now = monotonic_ns()
+    def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
+        """Record a moment: now, or ``at`` (monotonic ns).  What JSON cannot hold in ``args`` is written as ``str``."""
+        now = monotonic_ns() if at is None else at
         event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": get_native_id()}
         stamp = b',"ts":%d.%03d,"args":' % divmod(now, 1000)
         self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
