@@ -1,0 +1,41 @@
+"""What happens to a rank in a barrier that another rank never calls?
+
+It depends on what the other rank does.  As long as rank 1 is alive, rank 0 waits, until the group's time-out ends the
+wait with an error.  If rank 1 has exited or was killed, gloo tells rank 0 at once.
+"""
+
+import os
+import signal
+import time
+from typing import Literal
+
+import torch.distributed as dist
+
+from barrier_lab import main
+
+
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    peer: Literal["absent", "exits", "killed"] = "absent",
+    fast: float = 3.0,
+    slow: float = 5.0,
+    busy: float = 3600.0,
+    second: Literal["some", "all", "none"] = "some",
+) -> None:
+    began = time.monotonic()
+    time.sleep(slow if rank == 1 else fast)
+    dist.barrier()
+    print(f"first barrier after {time.monotonic() - began:.4f} s")
+    if second == "all" or (second == "some" and rank != 1):
+        dist.barrier()
+        print(f"second barrier after {time.monotonic() - began:.4f} s")
+    elif rank == 1 and peer == "absent":
+        time.sleep(busy)  # alive, and busy with something else
+    elif rank == 1 and peer == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)  # what the kernel does when memory runs out
+
+
+if __name__ == "__main__":
+    main(worker)
