@@ -1,7 +1,11 @@
 """What does a barrier do?
 
-Each rank makes a tensor of its own, all ranks meet at one barrier, then each reports.  No rank reports before all have met.
+Each rank makes a tensor of its own, the higher ranks a little later; all meet at one barrier; then each reports.
+No rank reports before every rank has made its tensor.  Without the barrier, the fast ones do.
 """
+
+import os
+import time
 
 import torch
 import torch.distributed as dist
@@ -9,12 +13,26 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(rank: int, world_size: int) -> None:
-    dist.init_process_group("gloo")
-    values = torch.arange(3) + 10 * rank
-    print(f"rank {rank} of {world_size} made {values.tolist()}")
-    dist.barrier()
-    print(f"rank {rank} has passed the barrier")
+def make_group() -> torch.device:
+    """Join the process group: NCCL where each rank of this machine can have a GPU, else gloo."""
+    if dist.is_nccl_available() and torch.cuda.device_count() >= int(os.environ["LOCAL_WORLD_SIZE"]):
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(device)
+        dist.init_process_group("nccl", device_id=device)
+    else:
+        device = torch.device("cpu")
+        dist.init_process_group("gloo")
+    return device
+
+
+def worker(rank: int, world_size: int, *, pause: float = 0.5, barrier: bool = True) -> None:
+    device = make_group()
+    time.sleep(pause * rank)
+    values = 10 * rank + torch.arange(3, device=device)
+    print(f"made {values.tolist()}")
+    if barrier:
+        dist.barrier()
+    print(f"reports as rank {dist.get_rank()} of {dist.get_world_size()}")
     dist.destroy_process_group()
 
 

@@ -1,6 +1,6 @@
 """How long does a fast rank wait at a barrier?
 
-As long as the slowest rank needs: all ranks are released at the same instant.
+Until the slowest rank has come.  All ranks then leave at the same instant, whatever their own clocks say.
 """
 
 import time
@@ -10,16 +10,25 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(rank: int, world_size: int, *, delay: float = 5.0, slow_rank: int = 1, late_clock: float = 0.0) -> None:
-    if rank == 0:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    delay: float = 5.0,
+    slow_rank: int = 1,
+    late_clock: float = 0.0,
+    rounds: int = 2,
+    barrier: bool = True,
+) -> None:
+    if rank == 0 and late_clock > 0:
         time.sleep(late_clock)
-    began = time.monotonic()
+    clock = time.monotonic()  # this rank's own clock starts here
     if rank == slow_rank:
         time.sleep(delay)
-    dist.barrier()
-    print(f"first barrier after {time.monotonic() - began:.6f} s")
-    dist.barrier()
-    print(f"second barrier after {time.monotonic() - began:.6f} s")
+    for number in range(1, rounds + 1):
+        if barrier:
+            dist.barrier()
+        print(f"report {number}: {time.monotonic() - clock:.6f} s on my clock")
 
 
 if __name__ == "__main__":
