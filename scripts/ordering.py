@@ -1,6 +1,6 @@
 """Are two barrier calls on two different lines one barrier?
 
-Yes.  Rank 1 calls barrier in one branch, rank 0 in another, 0.4 s later: rank 1 passes only after rank 0 has arrived.
+Yes.  Each rank calls barrier once, so the two calls are a pair: the other ranks pass line A only when rank 0 has come to line B.
 """
 
 import time
@@ -10,16 +10,18 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(rank: int, world_size: int, *, pause: float = 0.4) -> None:
+def worker(rank: int, world_size: int, *, pause: float = 1.0, barriers: bool = True) -> None:
     print("first before")
     if rank != 0:
-        dist.barrier()
+        if barriers:
+            dist.barrier()  # line A
         print("first after")
     print("inter")
     time.sleep(pause)
     print("second before")
     if rank == 0:
-        dist.barrier()
+        if barriers:
+            dist.barrier()  # line B
         print("second after")
     print("exit")
 
