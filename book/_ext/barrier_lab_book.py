@@ -1,7 +1,7 @@
 """The directive ``{claims}``: the table of what the sources say and what the lessons measured.
 
 Sphinx reads pages in alphabetical order, so the table is filled only when every notebook has run.
-It is read from the executed notebooks, whose cells carry their claims as an output of their own type.
+It is read from the executed notebooks, whose cells carry their claims in the metadata of an output.
 """
 
 import json
@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from barrier_lab.claims import MIME, SOURCES, Claim
+from barrier_lab.claims import METADATA, SOURCES, Claim
 
 HEAD = ("Source", "What it says", "What this build measured", "Verdict")
 WIDTHS = (12, 30, 43, 15)
@@ -36,8 +36,8 @@ def read_claims(app: Sphinx) -> list[tuple[str, Claim]]:
         path = executed / f"{page}.ipynb"
         if path.exists():
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            bundles = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
-            found += [(page, Claim(**bundle[MIME])) for bundle in bundles if MIME in bundle]
+            notes = [output.get("metadata", {}) for cell in cells for output in cell.get("outputs", [])]
+            found += [(page, Claim(**note[METADATA])) for note in notes if METADATA in note]
     return sorted(found, key=lambda item: (item[1].source[0], int(item[1].source[1:])))
 
 
@@ -82,7 +82,7 @@ def cells_of(app: Sphinx, page: str, lesson: str, claim: Claim) -> list[list[nod
         measured.append(text(f"Sharper: {claim.sharper}"))
     measured.append(nodes.paragraph("", "Run in: ", link(app, page, lesson, claim.anchor, title)))
     kind = claim.verdict.replace(" ", "-")
-    verdict = nodes.inline("", claim.verdict, classes=["bl-verdict", f"bl-verdict-{kind}"])
+    verdict = nodes.inline("", claim.verdict, classes=["bl-holding", f"bl-holding-{kind}"])
     return [[nodes.paragraph("", "", source)], [text(claim.says)], measured, [nodes.paragraph("", "", verdict)]]
 
 

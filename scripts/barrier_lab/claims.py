@@ -17,7 +17,7 @@ SOURCES = {
     "E": "note on a stall",
 }
 VERDICTS = ("holds", "holds in part", "holds no longer", "does not hold")
-MIME = "application/vnd.barrier-lab.claim+json"
+METADATA = "barrier_lab_claim"  # the key under which an executed cell carries its claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Claim:
         ]
         return "\n".join([*lines, f"Sharper: {self.sharper}"] if self.sharper else lines)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {MIME: asdict(self), "text/html": to_html(self), "text/plain": str(self)}
+    def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
+        return {"text/html": to_html(self), "text/plain": str(self)}, {METADATA: asdict(self)}
 
 
 def claim(source: str, says: str, verdict: str, *, measured: str, shown: bool, sharper: str | None = None) -> Claim:
