@@ -280,14 +280,17 @@ def test_an_interrupted_run_says_when(verdict):
 
 
 def test_a_run_of_64_ranks_and_1000_barriers_is_explained_in_a_second(tmp_path):
-    ranks = {r: [start(), *(barrier(9, i, i + 0.5) for i in range(1000))] for r in range(64)}
-    run = trace.read(write(tmp_path, ranks, **HUNG))
-    for rank in run.ranks[:63]:
+    run = trace.read(write(tmp_path, {rank: [start()] for rank in range(64)}, **HUNG))
+    for rank in run.ranks:
+        rank.spans = [
+            trace.Span(rank.rank, "barrier", "collective", "default", n, n, n + 0.5, True, None, "f.py", 9, "worker")
+            for n in range(1, 1001)
+        ]
         rank.spans[-1].end = None
     del run.ranks[63].spans[-1]
     began = time.perf_counter()
     said = diagnose.verdict(run)
     assert time.perf_counter() - began < 1
     assert said.startswith(
-        "Ranks 0-62 are waiting in their 1000th barrier (one_sided.py:9). Rank 63 had called barrier 999"
+        "Ranks 0-62 are waiting in their 1000th barrier (f.py:9). Rank 63 had called barrier 999 times"
     )

@@ -6,7 +6,7 @@ _HOME = {
     "run": "experiment",
     "run_many": "experiment",
     "Run": "experiment",
-    "check": "check",
+    "check": "exercise",
     "main": "cli",
 }
 
