@@ -1,0 +1,83 @@
+"""The marks of a timeline as plain data, in points from the upper left corner of the plot."""
+
+from dataclasses import dataclass, field
+
+WIDTH = 720.0  # of the whole figure
+LEAST = 2.0  # a bar narrower than this is merged
+NOTCH = 4.0  # … but a call is never drawn narrower than this
+INK, GREY, RED = "#222222", "#707070", "#C4122F"
+TINT = 0.13  # how much of its colour stands behind a hatch
+HATCHES = {"barrier": "//", "collective": "..", "wait": "--", "p2p": "\\\\", "many": "|||"}
+
+
+@dataclass(slots=True)
+class Shape:
+    """A filled outline with a text for hovering."""
+
+    corners: list[tuple[float, float]]
+    colour: str
+    title: str
+    tint: bool = False  # light, with an edge in its colour
+
+
+@dataclass(slots=True)
+class Label:
+    """A line of text; y is its middle."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str = INK
+    align: str = "left"
+    bold: bool = False
+
+
+@dataclass(slots=True)
+class Line:
+    """A straight line."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    colour: str
+    width: float = 1.0
+    dashed: bool = False
+
+
+@dataclass(slots=True)
+class Drawing:
+    """All marks of one timeline."""
+
+    left: float
+    plot: float  # width of the plot: from t = 0 to ``end``
+    height: float  # of the plot
+    end: float  # seconds
+    bars: list[Shape] = field(default_factory=list)
+    prints: list[Shape] = field(default_factory=list)
+    hatches: dict[tuple[str, str], list[tuple[float, float, float, float]]] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Grid:
+    """Heights of a row and its lanes."""
+
+    bar: float
+    size: float  # of letters on bars; 0: none
+    above: float = 0.0
+    prints: float = 0.0
+    flight: float = 0.0  # of one lane
+    lanes: int = 0
+    gap: float = 0.0
+    top: float = 0.0  # where the first row begins
+
+    @property
+    def pitch(self) -> float:
+        return self.above + self.bar + self.prints + self.flight * self.lanes + self.gap
+
+    def lane(self, row: int) -> float:
+        """Upper edge of the bars of a row."""
+        return self.top + row * self.pitch + self.above

@@ -1,0 +1,91 @@
+"""Where everything of a timeline stands: margins, heights of rows, edges of bars."""
+
+from .bars import Bar, Row, rows
+from .drawing import LEAST, NOTCH, WIDTH, Drawing, Grid
+from .labels import width_of
+from .marks import draw_names, draw_passes, draw_row, fits, label_releases, spread
+from .releases import ordinals, releases
+from .trace import Trace
+
+
+def lay_out(trace: Trace, colours: list[str]) -> Drawing:
+    """Place everything that the trace tells."""
+    order = ordinals(trace)
+    released, mismatched = releases(trace, order)
+    end = max(trace.end, 1e-6)
+    many = trace.world_size > 64
+    left = 15 + width_of(f"rank {trace.world_size - 1}", 11.0, bold=True)
+    found = rows(trace, order, LEAST * end / (WIDTH - left - 20))
+    plot = WIDTH - left - _right(found, end, left, many)
+    drawing = Drawing(left, plot, 0.0, end)
+    scale = plot / end
+    edges = [_edges(row.bars, scale) for row in found]
+    grid = _grid(found, edges)
+    grid.top = 22.0 if released and not many else 6.0
+    grid.top += 16.0 if mismatched else 0.0
+    drawing.height = grid.top + len(found) * grid.pitch + 4 - grid.gap / 2
+    passes = label_releases(drawing, grid, released, mismatched, scale)
+    free = []
+    for number, (row, spots) in enumerate(zip(found, edges, strict=True)):
+        free.append(draw_row(drawing, grid, number, row, spots, colours[number % len(colours)], passes))
+    draw_passes(drawing, grid, passes, free)
+    draw_names(drawing, grid, found, colours)
+    return drawing
+
+
+def _right(found: list[Row], end: float, left: float, many: bool) -> float:
+    """The margin on the right: room for open ends, and for how a rank ended that has none on its row."""
+    margin = 20.0
+    for row in found:
+        if row.bad and not many:
+            share = row.end / end
+            need = width_of(row.after[-1], 10) + 22
+            if share > 0:
+                margin = max(margin, min((need - (WIDTH - left) * (1 - share)) / share, 170.0))
+    return margin
+
+
+def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
+    """Left and right edge of each bar; neighbours touch, and short calls take room from their neighbours."""
+    spots = [[bar.begin * scale, bar.end * scale] for bar in bars]
+    for here, after in zip(spots, spots[1:], strict=False):
+        here[1] = after[0]
+    for i, bar in enumerate(bars):
+        need = NOTCH - (spots[i][1] - spots[i][0])
+        if need <= 0 or bar.look == "work":
+            continue
+        if i and spots[i - 1][1] - spots[i - 1][0] >= need + NOTCH:
+            spots[i][0] -= need
+            spots[i - 1][1] -= need
+        elif i + 1 == len(bars) or spots[i + 1][1] - spots[i + 1][0] >= need + NOTCH:
+            spots[i][1] += need
+            if i + 1 < len(bars):
+                spots[i + 1][0] += need
+    return spots
+
+
+def _grid(found: list[Row], edges: list[list[list[float]]]) -> Grid:
+    count = len(found)
+    if count > 64:
+        pitch = max(960 / count, 1.5)
+        return Grid(bar=pitch * 0.86, size=0.0, gap=pitch * 0.14)
+    if count > 16:
+        grid = Grid(bar=12.0, size=8.5, gap=3.0)
+    elif count > 8:
+        grid = Grid(bar=17.0, size=9.5, gap=6.0)
+    else:
+        grid = Grid(bar=28.0 if count <= 4 else 23.0, size=10.5, gap=9.0 if count <= 4 else 7.0)
+    if count <= 16:
+        flags = any(
+            bar.flag and not fits(bar, b - a, grid)
+            for r, s in zip(found, edges, strict=True)
+            for bar, (a, b) in zip(r.bars, s, strict=True)
+        )
+        grid.above = grid.size + 4 if flags else 0.0
+        grid.lanes = min(max((len(spread(row.flights)) for row in found), default=0), 3 if count <= 8 else 1)
+        grid.flight = grid.size + 4
+        grid.prints = 8.0 if any(row.prints for row in found) else 0.0
+    else:
+        grid.lanes, grid.flight = int(any(row.flights for row in found)), 3.0
+        grid.prints = 3.0 if any(row.prints for row in found) and count <= 32 else 0.0
+    return grid
