@@ -1,0 +1,59 @@
+"""How is a data set prepared once, and read whole by every rank?
+
+Rank 0 prepares it while the others wait at a barrier.  Rank 0 comes to that barrier when the file is whole.
+"""
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch.distributed as dist
+
+from barrier_lab import main
+
+HALF = "row\n" * 500
+
+
+@contextlib.contextmanager
+def zero_first(rank: int) -> Iterator[None]:
+    """Rank 0 runs the block first; when it is done, the others run it."""
+    if rank == 0:
+        try:
+            yield
+        finally:  # the others wait for this call, also when the block fails
+            dist.barrier()
+    else:
+        dist.barrier()
+        yield
+
+
+def prepare(path: Path) -> None:
+    """Make the data set in two seconds: first there is no file, then half a file, then the whole one."""
+    for _ in range(2):
+        time.sleep(1.0)
+        with path.open("a") as file:
+            file.write(HALF)
+
+
+def fresh_folder() -> Path:
+    """A new temporary folder: rank 0 makes it and tells the others its name."""
+    names = [tempfile.mkdtemp() if dist.get_rank() == 0 else ""]
+    dist.broadcast_object_list(names)
+    return Path(names[0])
+
+
+def worker(rank: int, world_size: int, *, barrier: bool = True, late: float = 0.0, folder: str = "") -> None:
+    path = Path(folder or fresh_folder()) / "data.txt"
+    if rank != 0:
+        time.sleep(late)
+    with zero_first(rank) if barrier else contextlib.nullcontext():
+        if not path.exists():
+            print("prepares the data set")
+            prepare(path)
+    print(f"reads {len(path.read_text().splitlines())} rows")
+
+
+if __name__ == "__main__":
+    main(worker, world_size=4)

@@ -1,0 +1,33 @@
+"""What do the others find when the preparation dies half-way?
+
+Half a file, and nothing that says so.  If it was to be renamed when it is whole: no file.
+"""
+
+import os
+from pathlib import Path
+
+from barrier_lab import main
+from zero_first import HALF, fresh_folder, zero_first
+
+
+def prepare(path: Path, rename: bool, dies: bool) -> None:
+    """Write the data set, under another name if ``rename``; fail when half of it is written if ``dies``."""
+    written = path.with_suffix(".part") if rename else path
+    with written.open("w") as file:
+        file.write(HALF)
+        if dies:
+            raise OSError("no space left on the disk")
+        file.write(HALF)
+    os.replace(written, path)
+
+
+def worker(rank: int, world_size: int, *, rename: bool = False, dies: bool = True, folder: str = "") -> None:
+    path = Path(folder or fresh_folder()) / "data.txt"
+    with zero_first(rank):
+        if rank == 0:
+            prepare(path, rename, dies)
+    print(f"reads {len(path.read_text().splitlines())} rows" if path.exists() else "finds no file")
+
+
+if __name__ == "__main__":
+    main(worker, world_size=4)

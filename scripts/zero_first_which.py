@@ -1,0 +1,57 @@
+"""Which rank goes first, if there are several nodes, or if the rank variable is not what you think?
+
+The one whose variable is 0.  Where each node has a disk of its own, each node needs a first rank: its local rank 0.
+A wrong variable, or no process group yet, raises no error: then every rank does the work.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import torch.distributed as dist
+
+from barrier_lab import main
+from zero_first import fresh_folder, prepare
+
+
+@contextlib.contextmanager
+def zero_first(rank: int | str) -> Iterator[None]:
+    """As many libraries have it: -1, or no process group yet, means "not distributed", and nobody waits."""
+    distributed = rank != -1 and dist.is_initialized()
+    if distributed and rank != 0:
+        dist.barrier()
+    try:
+        yield
+    finally:
+        if distributed and rank == 0:
+            dist.barrier()
+
+
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    variable: Literal["rank", "local_rank", "minus_one", "zero", "text"] = "rank",
+    nodes: int = 2,
+    one_disk: bool = False,
+    init_first: bool = True,
+    folder: str = "",
+) -> None:
+    node, local_rank = divmod(rank, world_size // nodes)
+    first = {"rank": rank, "local_rank": local_rank, "minus_one": -1, "zero": 0, "text": str(rank)}[variable]
+    if init_first or not folder:
+        dist.init_process_group("gloo")
+    disk = Path(folder or fresh_folder()) / ("the one disk" if one_disk else f"the disk of node {node}")
+    disk.mkdir(exist_ok=True)
+    with zero_first(first):
+        if not (disk / "data.txt").exists():
+            print(f"prepares the data set on {disk.name}")
+            prepare(disk / "data.txt")
+    if not dist.is_initialized():
+        dist.init_process_group("gloo")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(worker, init=False, world_size=4)
