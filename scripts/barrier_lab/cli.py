@@ -46,6 +46,9 @@ def _guarded(action, *arguments) -> int:
 class Parser(argparse.ArgumentParser):
     """argparse, with its errors as one sentence."""
 
+    def __init__(self, **options) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
     def error(self, message: str) -> None:
         raise UsageError(f"{message[0].upper()}{message[1:]}: see {self.prog} --help.")
 
@@ -69,9 +72,9 @@ def _package_main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     if given.command == "show":
         return _show(given)
-    from barrier_lab import check
+    from barrier_lab import exercise
 
-    return check.main(given.name, given.file)
+    return exercise.main(given.name, given.file)
 
 
 def _add_view_options(parser: argparse.ArgumentParser) -> None:

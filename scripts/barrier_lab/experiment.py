@@ -5,7 +5,6 @@ import math
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -141,7 +140,7 @@ def load(directory: str | Path) -> Run:
     try:
         return Run(trace.read(directory))
     except FileNotFoundError as error:
-        raise UsageError(f"{error} Give the folder that --out named.") from None
+        raise UsageError(f"{error}: give the folder that --out named.") from None
     except NotADirectoryError:
         raise UsageError(f"{directory} is no folder: give the folder that --out named.") from None
 

@@ -7,7 +7,9 @@ what a crash leaves behind: a file without its end, a torn last line, a rank wit
 Times are seconds from the common start of the ranks (t = 0); what came before is negative.
 """
 
+import gc
 import json
+import os
 import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -63,6 +65,7 @@ class Rank:
     stuck_at: Place | None = None  # where it stood when the deadline passed
     error: str | None = None  # what it raised, with the traceback through the experiment's own lines
     error_at: Place | None = None  # the experiment's line that raised
+    result: object = None  # what its worker returned, if JSON can hold it
     started: bool = False  # it reached the common start
     ended: float | None = None  # when its worker returned or raised; None if it never did
     last: float = 0.0  # the latest moment of which its files speak
@@ -95,13 +98,22 @@ class Trace:
 
 def read(directory: str | Path) -> Trace:
     """Read a run directory.  ``FileNotFoundError`` if it holds no run."""
-    directory = Path(directory)
+    collecting = gc.isenabled()
+    gc.disable()  # it would search hundreds of thousands of new events for cycles again and again: twice the time
+    try:
+        return _read(Path(directory))
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _read(directory: Path) -> Trace:
     run = _read_json(directory / "run.json")
     events = {
         int(p.name[4:-11]): _read_events(p) for p in directory.glob("rank*.trace.json") if p.name[4:-11].isdigit()
     }
     if not run and not events:
-        raise FileNotFoundError(f"{directory} holds no run: neither run.json nor any rankN.trace.json.")
+        raise FileNotFoundError(f"{directory} holds no run (neither run.json nor any rankN.trace.json)")
     about = _first_about(events) | {k: v for k, v in run.items() if v is not None}
     world_size = about.get("world_size") or max(events, default=-1) + 1
     known = {entry["rank"]: entry for entry in run.get("ranks", [])}
@@ -154,14 +166,24 @@ def _read_json(path: Path) -> dict:
 
 def _read_events(path: Path) -> list[dict]:
     """The events of one trace file: one a line; a torn line is left out."""
+    data = path.read_bytes().strip().removeprefix(b"[").removesuffix(b"]")
     events = []
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                events.append(json.loads(line.strip().rstrip(b",") or b"null"))
-            except ValueError:
-                continue
+    for whole in (data, data.rpartition(b"\n")[0]):  # at once if possible, maybe without a torn last line: it is faster
+        try:
+            events = json.loads(b"[" + whole.strip().rstrip(b",") + b"]")
+            break
+        except ValueError:
+            continue
+    else:
+        events = [event for line in data.split(b"\n") for event in _read_line(line)]
     return [event for event in events if isinstance(event, dict) and "ph" in event]
+
+
+def _read_line(line: bytes) -> list:
+    try:
+        return [json.loads(line.strip().rstrip(b",") or b"null")]
+    except ValueError:
+        return []
 
 
 def _first_about(events: dict[int, list[dict]]) -> dict:
@@ -181,6 +203,8 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     rank.ended = (marks["end"] - start) / 1e6 if "end" in marks else None
     rank.spans = _spans(number, events, start)
     for event in events:
+        if event.get("cat") == "meta" and event["name"] == "result":
+            rank.result = event["args"]["value"]
         if event.get("cat") == "error":
             args = event["args"]
             rank.error = args["traceback"]
@@ -201,6 +225,8 @@ def _spans(number: int, events: list[dict], start: float) -> list[Span]:
     for event in events:
         phase, args = event["ph"], event.get("args", {})
         if phase in ("B", "b"):
+            if args["op"] in blocking:
+                continue
             table = blocking if phase == "B" else spans
             table[args["op"]] = Span(
                 rank=number,
@@ -257,8 +283,12 @@ def _read_stack(path: Path, script: str | None) -> Place | None:
         frames = stack_frames(path.read_text(errors="replace"))
     except FileNotFoundError:
         return None
-    own = [f for f in frames if f.file == script]
-    return (own or [f for f in frames if "site-packages" not in f.file and "barrier_lab" not in f.file] or [None])[0]
+    written = (script or "").encode("ascii", "backslashreplace").decode()  # as faulthandler writes a name
+    for frame in frames:
+        if frame.file == written:
+            return Place(script, frame.line, frame.function)
+    installed = ("site-packages", "barrier_lab", f"{os.sep}lib{os.sep}python3")
+    return next((frame for frame in frames if not any(part in frame.file for part in installed)), None)
 
 
 def _mark_blocked_below_python(rank: Rank) -> None:

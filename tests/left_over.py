@@ -1,0 +1,46 @@
+"""Find the processes that a test left behind: each carries a mark in its environment."""
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+
+import psutil
+
+_VARIABLE = "MARK_OF_A_TEST"
+
+
+def marked_environment() -> dict[str, str]:
+    """An environment that every descendant of a process inherits, with a new mark."""
+    return os.environ | {_VARIABLE: uuid.uuid4().hex}
+
+
+def marked(environment: dict[str, str]) -> list[psutil.Process]:
+    """The living processes that carry the mark."""
+    return [process for process in psutil.process_iter() if _mark(process) == environment[_VARIABLE]]
+
+
+def _mark(process: psutil.Process) -> str | None:
+    try:
+        return None if process.status() == psutil.STATUS_ZOMBIE else process.environ().get(_VARIABLE)
+    except psutil.Error:
+        return None
+
+
+def assert_nothing_left(environment: dict[str, str], within: float = 5.0) -> None:
+    """Fail, and clean up, if a marked process is still there after ``within`` seconds."""
+    limit = time.monotonic() + within
+    while (left := marked(environment)) and time.monotonic() < limit:
+        time.sleep(0.05)
+    described = [(p.pid, p.cmdline()) for p in left if p.is_running()]
+    for process in left:
+        process.kill()
+    assert not described, f"left over: {described}"
+
+
+def barrier_lab(*arguments: str, environment: dict[str, str] | None = None, **options) -> subprocess.CompletedProcess:
+    """``python -m barrier_lab …`` to its end, its output as text."""
+    command = [sys.executable, "-m", "barrier_lab", *map(str, arguments)]
+    options = {"capture_output": True, "text": True, "timeout": 120} | options
+    return subprocess.run(command, env=environment, check=False, **options)
