@@ -1,0 +1,28 @@
+"""Which rank did not come?
+
+``monitored_barrier`` says it: when its time-out runs out, rank 0 names every rank that it has not heard from.
+It exists for gloo only, so it gets a gloo group of its own, which works in an NCCL job as well.
+"""
+
+import time
+from datetime import timedelta
+
+import torch.distributed as dist
+
+from barrier_lab import main
+
+
+def worker(rank: int, world_size: int, *, missing: int = 2, patience: float = 2.0, busy: float = 4.0) -> None:
+    checks = dist.new_group(backend="gloo")  # every rank makes every group
+    if rank == missing:
+        time.sleep(busy)  # and then leaves without having come
+        return
+    try:
+        dist.monitored_barrier(checks, timeout=timedelta(seconds=patience), wait_all_ranks=True)
+        print("everybody was here")
+    except RuntimeError as error:
+        print(str(error).splitlines()[0])
+
+
+if __name__ == "__main__":
+    main(worker, world_size=4)

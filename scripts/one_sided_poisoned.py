@@ -1,0 +1,34 @@
+"""Can a group be used again after one of its barriers timed out?
+
+No.  The late rank finds the group broken as well, and every later barrier on it fails at once.
+Other groups still work.
+"""
+
+import time
+from datetime import timedelta
+
+import torch.distributed as dist
+
+from barrier_lab import main
+
+
+def attempt(what: str, group: dist.ProcessGroup | None = None) -> None:
+    try:
+        dist.barrier(group)
+        print(f"{what}: passed")
+    except RuntimeError as error:
+        print(f"{what}: {str(error).splitlines()[0]}")
+
+
+def worker(rank: int, world_size: int, *, patience: float = 1.0, late: float = 2.0) -> None:
+    impatient = dist.new_group(backend="gloo", timeout=timedelta(seconds=patience))
+    if rank == 1:
+        time.sleep(late)
+    attempt("first try", impatient)
+    attempt("second try", impatient)
+    attempt("default group")
+    attempt("new group", dist.new_group(backend="gloo"))
+
+
+if __name__ == "__main__":
+    main(worker)
