@@ -1,6 +1,6 @@
 """Are two barrier calls on two different lines one barrier?
 
-Yes.  Each rank calls barrier once, so the two calls are a pair: the other ranks pass line A only when rank 0 has come to line B.
+Yes.  Each rank calls barrier once, so the calls belong together: the others pass line A when rank 0 has come to line B.
 """
 
 import time

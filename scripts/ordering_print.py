@@ -1,6 +1,6 @@
 """Does the order of lines on a terminal show the order of events?
 
-No.  Rank 0 keeps its lines in a buffer, as every program does whose output goes to a file or a pipe, so they arrive late.
+No.  Rank 0 keeps its lines for a while, as Python does when output goes to a file or a pipe, and they arrive late.
 """
 
 import time
@@ -11,11 +11,13 @@ from barrier_lab import main
 
 
 def worker(rank: int, world_size: int, *, keeps_lines: int = 0, busy: float = 1.0) -> None:
-    buffer = -1 if rank == keeps_lines else 1  # 1: send each line at once; -1: keep lines, send a block
-    with open(1, "w", buffer, closefd=False) as terminal:  # 1 is the standard output, without the lab's stamps
-        print(f"before the barrier, at {time.monotonic():.3f}", file=terminal)
+    # 8192: keep lines until there are so many bytes; 1: send each line at once.
+    # File 1 is the standard output; opened here anew, it goes around the stamps of the lab.
+    buffering = 8192 if rank == keeps_lines else 1
+    with open(1, "w", buffering, closefd=False) as terminal:
+        print(f"before the barrier, at {time.monotonic():.6f}", file=terminal)
         dist.barrier()
-        print(f"after the barrier, at {time.monotonic():.3f}", file=terminal)
+        print(f"after the barrier, at {time.monotonic():.6f}", file=terminal)
         time.sleep(busy)
 
 

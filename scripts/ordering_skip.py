@@ -1,6 +1,6 @@
 """One rank skips one barrier.  What happens at all the later ones?
 
-Each of its later calls pairs with an earlier step of the others, and nobody notices until the last one, which has no partner.
+Each of its later calls pairs with an earlier step of the others.  It shows in the last step, where a call is missing.
 """
 
 import time
