@@ -1,0 +1,96 @@
+"""The pages in a real Chromium, from the file system: light and dark, wide and narrow."""
+
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from conftest import ROOT
+from playwright.sync_api import Page, sync_playwright
+
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
+PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
+LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1280, 390)]
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
+# The theme's own: a button whose label is an icon.
+ALLOWED = {"label-content-name-mismatch"}
+
+# Elements that stick out of the page to the right, apart from what scrolls in a box of its own.
+TOO_WIDE = """() => document.documentElement.scrollWidth > innerWidth
+  ? [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+      .map(e => e.outerHTML.slice(0, 120)).slice(0, 3) : []"""
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser, book):
+    """A function that opens a page of the book; what it asks of the web is collected in ``requests``."""
+    contexts = []
+
+    def open_page(name: str, scheme: str = "light", width: int = 1280, requests: list | None = None) -> Page:
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
+        contexts.append(context)
+        page = context.new_page()
+        if requests is not None:
+            page.on("request", lambda request: requests.append(request.url))
+        page.goto((book / f"{name}.html").as_uri())
+        assert page.locator("html").get_attribute("data-theme") == scheme
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_does_not_scroll_sideways(opened, name):
+    for scheme, width in LOOKS:
+        page = opened(name, scheme, width)
+        assert page.evaluate(TOO_WIDE) == [], f"{scheme}, {width} px"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{scheme}, {width} px"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_new(opened, name):
+    for scheme, width in (("light", 1280), ("dark", 390)):  # each scheme and each width once: axe takes its time
+        violations = Axe().run(opened(name, scheme, width), options=RULES).response["violations"]
+        new = [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in violations if v["id"] not in ALLOWED]
+        assert new == [], f"{scheme}, {width} px"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_asks_nothing_of_the_web(opened, name):
+    requests: list[str] = []
+    opened(name, requests=requests).wait_for_load_state("networkidle")
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+
+
+def test_on_a_phone_a_timeline_scrolls_in_its_box_by_keyboard(opened):
+    page = opened("book/index", width=390)
+    box = page.locator(".bl-timeline").first
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if box.evaluate("e => e === document.activeElement"):
+            break
+    assert box.evaluate("e => e === document.activeElement")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
+
+
+def test_the_first_screen_shows_sentence_hang_and_doors(opened):
+    page = opened("book/index")
+    for part in ("section > h1", ".bl-timeline", "p.bl-verdict", ".bl-doors .sd-col:last-child"):
+        box = page.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 800, part
+
+
+def test_the_search_finds_a_message_without_the_web(opened, book):
+    page = opened("search")
+    page.goto((book / "search.html").as_uri() + "?q=barrier")
+    page.wait_for_selector("ul.search li")
