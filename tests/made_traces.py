@@ -67,7 +67,8 @@ def _write_rank(directory: Path, number: int, made: dict, about: dict) -> None:
         events += _events(made_call, next(ops), seqs, about["script"])
     if made.get("error"):
         name, message, line = made["error"]
-        text = f'Traceback (most recent call last):\n  File "{about["script"]}", line {line}, in worker\n{name}: {message}\n'
+        head = "Traceback (most recent call last):"
+        text = f'{head}\n  File "{about["script"]}", line {line}, in worker\n{name}: {message}\n'
         place = {"file": about["script"], "line": line, "function": "worker"}
         at = ZERO + (made["ended"] or 0.0)
         events.append(
@@ -110,12 +111,16 @@ def _events(made: dict, op: int, seqs: dict, script: str) -> list[tuple[float, d
         "function": "worker",
     }
     same = {"name": made["name"], "cat": made["kind"]}
-    begin, end = ("b", "e") if made.get("in_flight") else ("B", "E")
-    own = {"id": op} if made.get("in_flight") else {}
-    events = [(ZERO + made["begin"], same | own | {"ph": begin, "args": args})]
-    if made["end"] is not None:
-        closing = {"op": op} | ({"error": made["error"]} if made.get("error") else {})
-        events.append((ZERO + made["end"], same | own | {"ph": end, "args": closing}))
+    events = []
+    # A blocking collective is recorded twice: the call on its thread, and the work below it.
+    for begin, end in (
+        [("b", "e")] if made.get("in_flight") else [("B", "E"), ("b", "e")][: 1 + (made["kind"] == "collective")]
+    ):
+        own = {"id": op} if begin == "b" else {}
+        events.append((ZERO + made["begin"], same | own | {"ph": begin, "args": args}))
+        if made["end"] is not None:
+            closing = {"op": op} | ({"error": made["error"]} if made.get("error") else {})
+            events.append((ZERO + made["end"], same | own | {"ph": end, "args": closing}))
     return events
 
 
@@ -168,9 +173,17 @@ def mismatch(directory: Path) -> Path:
 
 def handles(directory: Path) -> Path:
     """all_reduce with a handle: in flight beside the rank's work, then waited for."""
-    ranks = [rank(sleep(0.001, 0.2 * n + 0.001, 9), call("all_reduce", 0.2 * n + 0.002, 0.55, 12, in_flight=True),
-                  sleep(0.2 * n + 0.003, 0.2 * n + 0.3, 13), call("wait", 0.2 * n + 0.301, max(0.5502, 0.2 * n + 0.3012), 14),
-                  barrier(0.7 + 0.05 * n, 0.8501, 16), ended=0.86) for n in (0, 1, 2)]  # fmt: skip
+    ranks = []
+    for n in range(3):
+        t = 0.2 * n + 0.001
+        calls = [
+            sleep(0.001, t, 9),
+            call("all_reduce", t + 0.001, 0.55, 12, in_flight=True),
+            sleep(t + 0.002, t + 0.3, 13),
+            call("wait", t + 0.3005, max(0.5502, t + 0.3007), 14),
+            barrier(0.7 + 0.05 * n, 0.8501, 16),
+        ]
+        ranks.append(rank(*calls, ended=0.86))
     return write(directory, ranks, "handles")
 
 

@@ -1,7 +1,8 @@
 """The timeline in words, for those who cannot see it."""
 
-from .bars import Bar, Row, rows, seconds
-from .releases import ordinals, releases
+from .bar_words import Bar, seconds
+from .bars import Row
+from .story import Story, tell
 from .trace import Trace
 from .words import listed, summary, who
 from .words import ordinal as nth
@@ -15,15 +16,14 @@ def headline(trace: Trace) -> str:
     return f"Timeline of {trace.experiment}, {_count(trace.world_size, 'rank')}"
 
 
-def describe(trace: Trace) -> str:
+def describe(trace: Trace, story: Story | None = None) -> str:
     """What the timeline shows: what each rank did in order, the releases, and who did not return."""
-    order = ordinals(trace)
-    found = rows(trace, order, trace.end / 330)
+    story = story or tell(trace)
     ending = f"; the run {_OUTCOMES[trace.outcome]}" if trace.outcome in _OUTCOMES else ""
     said = [f"{headline(trace)}, {seconds(trace.end)} from their common start{ending}."]
-    said += _stories(trace, found)
-    said += _meetings(trace, order)
-    said += _stuck(trace, found)
+    said += _stories(trace, story.rows)
+    said += _meetings(story)
+    said += _stuck(trace, story.rows)
     lines = sum(len(rank.output) for rank in trace.ranks)
     return " ".join([*said, f"The ranks printed {_count(lines, 'line')}."] if lines else said)
 
@@ -105,8 +105,8 @@ def _phrase(bars: list[Bar], trace: Trace) -> str:
     return f"{text}, ended by an error" if bar.error else text
 
 
-def _meetings(trace: Trace, order: dict[int, int]) -> list[str]:
-    released, mismatched = releases(trace, order)
+def _meetings(story: Story) -> list[str]:
+    released = story.released
     said = []
     if len(released) > 6:
         said.append(
@@ -118,7 +118,7 @@ def _meetings(trace: Trace, order: dict[int, int]) -> list[str]:
             for r in released
         ]
         said.append(f"Released: {listed(names)}.")
-    for m in mismatched[:3]:
+    for m in story.mismatched[:3]:
         kinds = listed(f"{name} on {who(ranks)}" for name, ranks in m.kinds.items())
         said.append(f"The {nth(m.seq)} collectives do not match: {kinds}.")
     return said

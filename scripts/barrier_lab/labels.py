@@ -1,18 +1,27 @@
 """Measure words, and find room for them beside others."""
 
 from functools import lru_cache
+from unicodedata import east_asian_width
 
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import text_to_path
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ft2font import LoadFlags
 
 Taken = list[tuple[float, float]]  # what already stands in a lane: left and right edges
 
 
-@lru_cache(maxsize=20_000)
 def width_of(text: str, size: float, bold: bool = False) -> float:
     """Width of a line of text in points, in the font of the style file (a wide one: others need less)."""
-    prop = FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")
-    return text_to_path.get_text_width_height_descent(text, prop, ismath=False)[0]
+    return sum(_advance(letter, bold) for letter in text) * size
+
+
+@lru_cache(maxsize=4096)
+def _advance(letter: str, bold: bool) -> float:
+    """Width of a letter as a share of the font's size."""
+    if east_asian_width(letter) in "WF":
+        return 1.0  # the font has none of these: another one draws them
+    font = get_font(findfont(FontProperties(family="DejaVu Sans", weight="bold" if bold else "normal")))
+    font.set_size(100, 72)
+    return font.load_char(ord(letter), flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536 / 100
 
 
 def is_free(left: float, right: float, taken: Taken, apart: float = 4.0) -> bool:

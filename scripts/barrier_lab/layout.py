@@ -1,30 +1,32 @@
 """Where everything of a timeline stands: margins, heights of rows, edges of bars."""
 
-from .bars import Bar, Row, rows
-from .drawing import LEAST, NOTCH, WIDTH, Drawing, Grid
+from itertools import pairwise
+
+from .bar_words import Bar
+from .bars import Row
+from .drawing import NOTCH, WIDTH, Drawing, Grid
 from .labels import width_of
-from .marks import draw_names, draw_passes, draw_row, fits, label_releases, spread
-from .releases import ordinals, releases
+from .marks import draw_names, draw_row, fits, spread
+from .release_marks import draw_passes, label_releases
+from .story import Story
 from .trace import Trace
 
 
-def lay_out(trace: Trace, colours: list[str]) -> Drawing:
+def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
     """Place everything that the trace tells."""
-    order = ordinals(trace)
-    released, mismatched = releases(trace, order)
     end = max(trace.end, 1e-6)
     many = trace.world_size > 64
     left = 15 + width_of(f"rank {trace.world_size - 1}", 11.0, bold=True)
-    found = rows(trace, order, LEAST * end / (WIDTH - left - 20))
+    found = story.rows
     plot = WIDTH - left - _right(found, end, left, many)
     drawing = Drawing(left, plot, 0.0, end)
     scale = plot / end
     edges = [_edges(row.bars, scale) for row in found]
     grid = _grid(found, edges)
-    grid.top = 22.0 if released and not many else 6.0
-    grid.top += 16.0 if mismatched else 0.0
+    grid.top = 22.0 if story.released and not many else 6.0
+    grid.top += 16.0 if story.mismatched else 0.0
     drawing.height = grid.top + len(found) * grid.pitch + 4 - grid.gap / 2
-    passes = label_releases(drawing, grid, released, mismatched, scale)
+    passes = label_releases(drawing, grid, story.released, story.mismatched, scale)
     free = []
     for number, (row, spots) in enumerate(zip(found, edges, strict=True)):
         free.append(draw_row(drawing, grid, number, row, spots, colours[number % len(colours)], passes))
@@ -48,7 +50,7 @@ def _right(found: list[Row], end: float, left: float, many: bool) -> float:
 def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
     """Left and right edge of each bar; neighbours touch, and short calls take room from their neighbours."""
     spots = [[bar.begin * scale, bar.end * scale] for bar in bars]
-    for here, after in zip(spots, spots[1:], strict=False):
+    for here, after in pairwise(spots):
         here[1] = after[0]
     for i, bar in enumerate(bars):
         need = NOTCH - (spots[i][1] - spots[i][0])

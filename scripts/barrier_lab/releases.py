@@ -65,18 +65,19 @@ def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list
     found = calls(trace)
     for group, by_rank in found.items():
         size = len(members(trace, found, group))
-        for seq in sorted({seq for order in by_rank.values() for seq in order}):
-            spans = [order[seq] for order in by_rank.values() if seq in order]
-            kinds: dict[str, list[int]] = {}
-            for span in spans:
-                kinds.setdefault(span.name, []).append(span.rank)
-            if len(kinds) > 1:
+        meetings: dict[int, list[Span]] = {}
+        for order in by_rank.values():
+            for seq, span in order.items():
+                meetings.setdefault(seq, []).append(span)
+        for seq, spans in meetings.items():
+            name = spans[0].name
+            if any(span.name != name for span in spans):
+                kinds: dict[str, list[int]] = {}
+                for span in spans:
+                    kinds.setdefault(span.name, []).append(span.rank)
                 mismatched.append(Mismatch(max(s.begin for s in spans), seq, group, kinds))
-            elif (
-                len(spans) == size
-                and spans[0].name in BARRIERS
-                and all(s.end is not None and not s.error for s in spans)
-            ):
-                t = max(s.end for s in spans if s.end is not None)
-                released.append(Release(t, spans[0].name, ordinal[id(spans[0])], group, sorted(s.rank for s in spans)))
+            elif len(spans) == size and name in BARRIERS:
+                ends = [span.end for span in spans if span.end is not None and not span.error]
+                if len(ends) == size:
+                    released.append(Release(max(ends), name, ordinal[id(spans[0])], group, [s.rank for s in spans]))
     return sorted(released, key=lambda r: r.t), sorted(mismatched, key=lambda m: m.t)

@@ -1,6 +1,8 @@
 """The per-rank timeline of a run: a figure, SVG and HTML for a page, and files."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from .describe import describe, headline
 from .drawing import GREY, TINT, WIDTH, Drawing, Shape
 from .layout import lay_out
+from .story import Story, tell
 from .timeline_svg import boxed, inline
 from .trace import Trace
 
@@ -23,17 +26,20 @@ STYLE = rc_params_from_file(Path(__file__).with_suffix(".mplstyle"), use_default
 
 def draw(trace: Trace, title: str | None = None) -> Figure:
     """Draw what every rank did, one row a rank, against seconds from the common start."""
-    return _figure(trace, title)[0]
+    return _figure(trace, tell(trace), title)[0]
 
 
 def svg(trace: Trace, title: str | None = None, prefix: str | None = None) -> str:
     """The timeline as SVG for a page: all ids begin with ``prefix`` (default: one that no other figure has)."""
-    figure, drawing = _figure(trace, title)
+    story = tell(trace)
+    figure, drawing = _figure(trace, story, title)
     out = StringIO()
     with _style():
         figure.savefig(out, format="svg", facecolor="none", metadata={"Date": None, "Creator": None})
     titles = {"bars": [s.title for s in drawing.bars], "prints": [s.title for s in drawing.prints]}
-    return inline(out.getvalue(), titles, title or headline(trace), describe(trace), trace.directory.name, prefix)
+    return inline(
+        out.getvalue(), titles, title or headline(trace), describe(trace, story), trace.directory.name, prefix
+    )
 
 
 def html(trace: Trace, title: str | None = None, prefix: str | None = None) -> str:
@@ -45,30 +51,26 @@ def save(trace: Trace, path: str | Path, title: str | None = None) -> None:
     """Write the timeline to ``path``; its suffix, ``.svg`` or ``.png``, says how."""
     path = Path(path)
     if path.suffix == ".svg":
-        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + svg(trace, title), encoding="utf-8")
+        path.write_text(
+            '<?xml version="1.0" encoding="utf-8"?>\n' + svg(trace, title, prefix="timeline"), encoding="utf-8"
+        )
         return
     with _style():
-        _figure(trace, title)[0].savefig(path)
+        draw(trace, title).savefig(path)
 
 
-class _style:
+@contextmanager
+def _style() -> Iterator[None]:
     """The style file, and no complaint about letters that the font lacks: browsers have others."""
-
-    def __enter__(self) -> None:
-        self.rc, self.quiet = rc_context(STYLE), warnings.catch_warnings()
-        self.quiet.__enter__()
+    with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        self.rc.__enter__()
-
-    def __exit__(self, *error: object) -> None:
-        self.rc.__exit__(*error)
-        self.quiet.__exit__(*error)
+        yield
 
 
-def _figure(trace: Trace, title: str | None) -> tuple[Figure, Drawing]:
+def _figure(trace: Trace, story: Story, title: str | None) -> tuple[Figure, Drawing]:
     with _style():
         colours = STYLE["axes.prop_cycle"].by_key()["color"]
-        drawing = lay_out(trace, [colour if colour.startswith("#") else f"#{colour}" for colour in colours])
+        drawing = lay_out(trace, story, [colour if colour.startswith("#") else f"#{colour}" for colour in colours])
         head, foot = 26.0 if title else 4.0, 52.0
         height = head + drawing.height + foot
         figure = Figure(figsize=(WIDTH / 72, height / 72))

@@ -1,4 +1,4 @@
-"""Make matplotlib's SVG fit to stand in a page: own ids, words for hovering and for screen readers, colours of the page."""
+"""Make matplotlib's SVG fit for a page: own ids, words for hovering and for screen readers, the page's colours."""
 
 import re
 import secrets

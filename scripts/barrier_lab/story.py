@@ -1,0 +1,24 @@
+"""All that a timeline tells of a trace, before it is drawn or put into words."""
+
+from dataclasses import dataclass
+
+from .bars import Row, rows
+from .drawing import LEAST, WIDTH
+from .releases import Mismatch, Release, ordinals, releases
+from .trace import Trace
+
+
+@dataclass(slots=True)
+class Story:
+    """The rows of a timeline, the barriers that were released, and the calls that do not match."""
+
+    rows: list[Row]
+    released: list[Release]
+    mismatched: list[Mismatch]
+
+
+def tell(trace: Trace) -> Story:
+    """Read the story out of a trace; what is too short to be drawn is merged."""
+    order = ordinals(trace)
+    released, mismatched = releases(trace, order)
+    return Story(rows(trace, order, LEAST * max(trace.end, 1e-6) / (WIDTH - 80)), released, mismatched)
