@@ -1,7 +1,6 @@
 """What do the others see when something goes wrong in the block that rank 0 runs first?
 
-Without try/finally an exception jumps over rank 0's barrier, and from then on its calls pair with the wrong ones.
-A collective in the block pairs with the barrier in which the others wait, and nobody goes on.
+An exception jumps over rank 0's barrier, and its later calls pair with the wrong ones.  A collective stalls all.
 """
 
 import contextlib
@@ -26,10 +25,10 @@ def without_finally(rank: int) -> Iterator[None]:
         yield
 
 
-def block(rank: int, trouble: str) -> None:
+def block(rank: int, trouble: str, number: torch.Tensor) -> None:
     """The preparation, with its trouble."""
     if trouble == "collective":
-        dist.all_reduce(torch.ones(1))
+        dist.all_reduce(number)
     elif rank == 0:
         raise OSError("no space left on the disk")
     print("has run the block")
@@ -42,16 +41,17 @@ def worker(
     trouble: Literal["raises", "caught", "collective"] = "raises",
     use_finally: bool = False,
 ) -> None:
+    number = torch.ones(1, device="cuda" if dist.get_backend() == "nccl" else "cpu")
     try:
         with zero_first(rank) if use_finally else without_finally(rank):
-            block(rank, trouble)
+            block(rank, trouble, number)
     except OSError as error:
         if trouble == "raises":
             raise
         print(f"goes on without the data set: {error}")
     dist.barrier()
     print("starts training")
-    dist.all_reduce(torch.ones(1))
+    dist.all_reduce(number)
     print("has done a step")
 
 
