@@ -101,7 +101,7 @@ def test_the_order_of_collectives_counts(checked):
 def test_a_later_run_says_how_it_was_started(checked):
     result = checked(RIGHT, "return total.item()", "return 3.0")
     assert result.outcome == "wrong"
-    assert "(with world_size = 3, deadline = 4.0)" in str(result)
+    assert "(with world_size = 3)" in str(result)
 
 
 def test_a_hang_gives_the_line_of_each_rank_in_the_learners_file(checked):
@@ -179,6 +179,9 @@ def test_a_file_without_worker_is_told_so(checked):
 
 def test_a_file_that_leaves_while_it_is_imported_is_a_crash(checked):
     assert checked(f"import sys\nsys.exit(0)\n{RIGHT}").outcome == "crash"
+    result = checked(f"import os\nos._exit(0)\n{RIGHT}")
+    assert result.outcome == "crash"
+    assert "Ranks 0 and 1 left before the common start." in result.details
 
 
 def test_an_import_that_does_not_end_is_a_hang_with_its_line(checked, monkeypatch):
@@ -231,8 +234,10 @@ BOOK = exercise.EXERCISES
 
 
 @pytest.mark.parametrize("name", exercise.names())
-def test_the_stub_of_an_exercise_fails(name):
-    assert check(name).outcome in ("wrong", "hang")
+def test_the_stub_of_an_exercise_can_be_imported_and_fails(name):
+    result = check(name)
+    assert result.outcome != "right"
+    assert result.steps[0] == ("Does it import?", "yes.")
 
 
 @pytest.mark.parametrize("name", exercise.names())
@@ -246,12 +251,11 @@ def test_every_exercise_has_a_stub_a_solution_and_a_check():
     assert parts[0] == parts[1] == parts[2]
 
 
-@pytest.mark.skipif(not exercise.names(), reason="no exercise is written yet")
 def test_the_shell_gives_the_exit_code_of_the_result():
     name = exercise.names()[0]
     command = [sys.executable, "-m", "barrier_lab", "check", name]
     stub = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert stub.returncode in (1, 3), stub.stderr
+    assert (stub.returncode in (1, 3, 4), stub.stderr) == (True, "")
     solution = subprocess.run(
         [*command, BOOK / "solutions" / f"{name}.py"], capture_output=True, text=True, timeout=120
     )

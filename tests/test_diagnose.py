@@ -248,6 +248,13 @@ def test_an_error_that_the_code_caught_is_told(verdict):
     assert "until the time-out ended it at 1.0 s: “Operation timed out!”. The code went on after that." in said
 
 
+def test_a_rank_that_leaves_with_code_0_inside_its_worker_is_told(verdict):
+    said = verdict([start(), barrier(9, 0, 0.5)], [start(), barrier(9, 0, 0.5), end(0.6)], outcome="completed")
+    assert said.startswith(
+        "Both ranks exited with code 0, but not all came to the end of their worker. Rank 0 left after its"
+    )
+
+
 # --- what the runner did not write
 
 

@@ -7,7 +7,7 @@ a "deadline" is the runner's, a "time-out" is the process group's.
 from . import phrases
 from .failure import failed, failed_call, is_victim
 from .pairing import Calls, Meeting, blocked_in, calls, meeting, members, mismatch, missing, shift, waits_for
-from .phrases import closed, nth, on_group, sentences
+from .phrases import Phrase, closed, last_call, nth, on_group, sentences
 from .trace import Rank, Span, Trace
 from .words import at, listed, ordinal, seconds, spot, times, who
 
@@ -52,8 +52,12 @@ def _completed(trace: Trace) -> list[str]:
     found = calls(trace)
     everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
     ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
-    last = "" if not ended else f" {'at' if trace.world_size == 1 else 'by'} {seconds(max(ended))}"
-    return [f"{everyone} finished{last}.", *_longest_wait(trace, found), *_counts(trace, found), *_caught(trace)]
+    if len(ended) == trace.world_size:
+        first = [f"{everyone} finished {'at' if trace.world_size == 1 else 'by'} {seconds(max(ended))}."]
+    else:
+        left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
+        first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
+    return [*first, *_longest_wait(trace, found), *_counts(trace, found), *_caught(trace)]
 
 
 def _longest_wait(trace: Trace, found: Calls) -> list[str]:
@@ -112,7 +116,7 @@ def _hung(trace: Trace) -> list[str]:
     told = [*sentences(waiting), *sentences(lacking, stop), *sentences(others, "" if lacking else stop)]
     if not lacking and not others and trace.stopped is not None:
         told.append(f"The run was stopped at {seconds(trace.stopped)}.")
-    if not waiting and trace.world_size > 1:
+    if not waiting and trace.world_size > 1 and outcome(trace) == "hung":
         told.append("No rank was waiting for another.")
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held)]
     return [*told, *dict.fromkeys(rest)]
@@ -123,7 +127,7 @@ def _stop(trace: Trace) -> str:
     if trace.stopped is not None:
         return f"when the run was stopped at {seconds(trace.stopped)}"
     if outcome(trace) == "hung" and trace.deadline is not None:
-        return f"when its deadline passed at {seconds(trace.deadline)}"
+        return f"when the deadline passed at {seconds(trace.deadline)}"
     return "by then"
 
 

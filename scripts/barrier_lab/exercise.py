@@ -24,7 +24,7 @@ from . import diagnose, expect, script, trace
 from .errors import UsageError
 from .failure import is_victim
 from .report import hang_lines, own_traceback
-from .words import who
+from .words import summary, who
 
 EXERCISES = script.SCRIPTS / "exercises"
 DEADLINE = 10.0  # seconds from the common start, where the check names none
@@ -181,7 +181,10 @@ def _crash(facts: trace.Trace) -> str:
         return diagnose.verdict(facts)
     first = min(guilty, key=lambda rank: rank.ended if rank.ended is not None else 0.0)
     text = own_traceback(first.error or "")
-    alike = [rank.rank for rank in guilty if own_traceback(rank.error or "") == text]
+    if not first.started:
+        return text
+    what = (first.error_at, summary(first.error or ""))
+    alike = [rank.rank for rank in guilty if (rank.error_at, summary(rank.error or "")) == what]
     others = "" if len(alike) == len(facts.ranks) else f"\n\n{diagnose.verdict(facts)}"
     return f"{who(alike).capitalize()}:\n{text}{others}"
 
@@ -193,5 +196,7 @@ def _fresh(folder: str, key: str) -> str:
 
 
 def _said(variant: dict) -> str:
-    shown = {key: "…" if value == expect.FRESH else value for key, value in variant.items()}
-    return "with " + ", ".join(f"{key} = {value!r}" for key, value in shown.items()) if shown else "as it stands"
+    """How a run was started, without what is no matter of the exercise."""
+    quiet = ("deadline", "timeout", "start_method", "backend")
+    shown = [f"{key} = {value!r}" for key, value in variant.items() if key not in quiet and value != expect.FRESH]
+    return f"with {', '.join(shown)}" if shown else "as it stands"

@@ -10,7 +10,7 @@ from .words import at, seconds, summary
 _VICTIM = re.compile(
     r"connection (was )?(closed|reset|refused)|pair closure|broken pipe|socket|remote process exited", re.I
 )
-_TIME_OUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.I)
+_TIME_OUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.IGNORECASE)
 
 
 def failed(trace: Trace) -> list[str]:

@@ -55,8 +55,8 @@ def spoken(name: str) -> str:
 
 
 def seconds(t: float) -> str:
-    """ "6.0 s"."""
-    return f"{max(t, 0.0) if t > -0.05 else t:.1f} s"
+    """ "6.0 s"; below a tenth, "0.03 s"."""
+    return f"{t:.2f} s" if 0 <= t < 0.095 else f"{t:.1f} s"
 
 
 _SUMMARY = re.compile(r"^[A-Za-z_][\w.]*(: .*)?$")
@@ -70,6 +70,6 @@ def summary(error: str) -> str:
     after_frames = [i for i, line in enumerate(lines) if i and lines[i - 1].startswith(" ") and _SUMMARY.match(line)]
     line = lines[after_frames[-1]] if after_frames else lines[0]
     name, colon, message = line.partition(": ")
-    message = _PEER.sub("", _BELOW.sub("", message)).split(". This ")[0].rstrip(". ")
+    message = _PEER.sub("", _BELOW.sub("", message)).split(". This ")[0].split(". Please ")[0].rstrip(". ")
     text = f"{name}{colon}{message}"
     return text if len(text) <= 160 else f"{text[:159]}…"
