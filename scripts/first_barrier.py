@@ -1,7 +1,9 @@
 """What does a barrier do?
 
-Each rank makes a tensor of its own, the higher ranks a little later; all meet at one barrier; then each reports.
-No rank reports before every rank has made its tensor.  Without the barrier, the fast ones do.
+Each rank makes a tensor, the higher ranks a little later.
+All meet at one barrier, then each reports.
+No rank reports before every rank has made its tensor.
+Without the barrier, the fast ones do.
 """
 
 import os
@@ -14,8 +16,9 @@ from barrier_lab import main
 
 
 def make_group() -> torch.device:
-    """Join the process group: NCCL where each rank of this machine can have a GPU, else gloo."""
-    if dist.is_nccl_available() and torch.cuda.device_count() >= int(os.environ["LOCAL_WORLD_SIZE"]):
+    """Join: NCCL if each rank of this machine can have a GPU, else gloo."""
+    ranks_here = int(os.environ["LOCAL_WORLD_SIZE"])
+    if dist.is_nccl_available() and torch.cuda.device_count() >= ranks_here:
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(device)
         dist.init_process_group("nccl", device_id=device)
@@ -25,7 +28,13 @@ def make_group() -> torch.device:
     return device
 
 
-def worker(rank: int, world_size: int, *, pause: float = 0.5, barrier: bool = True) -> None:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    pause: float = 0.5,
+    barrier: bool = True,
+) -> None:
     device = make_group()
     time.sleep(pause * rank)
     values = 10 * rank + torch.arange(3, device=device)

@@ -1,6 +1,7 @@
 """How long does a fast rank wait at a barrier?
 
-Until the slowest rank has come.  All ranks then leave at the same instant, whatever their own clocks say.
+Until the slowest rank has come.
+All ranks then leave at the same instant, whatever their own clocks say.
 """
 
 import time
@@ -28,7 +29,8 @@ def worker(
     for number in range(1, rounds + 1):
         if barrier:
             dist.barrier()
-        print(f"report {number}: {time.monotonic() - clock:.6f} s on my clock")
+        seconds = time.monotonic() - clock
+        print(f"report {number}: {seconds:.6f} s on my clock")
 
 
 if __name__ == "__main__":

@@ -1,29 +1,31 @@
-"""Two processes, one process group, one barrier, and nothing but PyTorch: python first_barrier.py"""
+"""Two processes, one process group, one barrier, and only PyTorch."""
 
 import tempfile
 import time
-from pathlib import Path
 
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
 
 WORLD_SIZE = 2
+GPU_EACH = dist.is_nccl_available() and torch.cuda.device_count() >= WORLD_SIZE
 
 
-def worker(rank: int, world_size: int, meeting_point: str) -> None:
-    store = dist.FileStore(meeting_point, world_size)
-    if dist.is_nccl_available() and torch.cuda.device_count() >= world_size:
-        device = torch.device("cuda", rank)
+def worker(rank: int, folder: str) -> None:
+    device = torch.device("cuda", rank) if GPU_EACH else torch.device("cpu")
+    if GPU_EACH:
         torch.cuda.set_device(device)
-        dist.init_process_group("nccl", store=store, rank=rank, world_size=world_size, device_id=device)
-    else:
-        device = torch.device("cpu")
-        dist.init_process_group("gloo", store=store, rank=rank, world_size=world_size)
+    dist.init_process_group(
+        backend="nccl" if GPU_EACH else "gloo",
+        store=dist.FileStore(f"{folder}/store", WORLD_SIZE),
+        rank=rank,
+        world_size=WORLD_SIZE,
+        device_id=device if GPU_EACH else None,
+    )
 
     time.sleep(0.5 * rank)
     values = 10 * rank + torch.arange(3, device=device)
-    print(f"rank {rank} of {world_size} made {values.tolist()}", flush=True)
+    print(f"rank {rank} made {values.tolist()}", flush=True)
     dist.barrier()
     print(f"rank {rank} has passed the barrier", flush=True)
 
@@ -32,4 +34,4 @@ def worker(rank: int, world_size: int, meeting_point: str) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(worker, args=(WORLD_SIZE, str(Path(folder, "meeting_point"))), nprocs=WORLD_SIZE)
+        mp.spawn(worker, args=(folder,), nprocs=WORLD_SIZE)
