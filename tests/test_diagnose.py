@@ -70,8 +70,13 @@ def test_a_rank_that_spins_is_found_by_its_stack(verdict):
 
 
 def test_a_missing_rank_that_has_finished_is_said_to_have(verdict):
-    said = verdict([start(), barrier(10, 1)], [start(), end(0.5)], **HUNG)
+    said = verdict([start(), barrier(10, 1)], [start(), end(0.5)], ended={1: {"exit_code": 0}}, **HUNG)
     assert said.endswith("it had finished at 0.5 s.")
+
+
+def test_a_process_that_does_not_end_after_its_worker_is_told(verdict):
+    said = verdict([start(), end(1)], [start(), end(1)], ended={0: {"exit_code": 0}}, **HUNG)
+    assert "Rank 1 had left its worker, but its process had not ended." in said
 
 
 def test_a_missing_rank_that_was_killed_is_said_to_be(verdict):

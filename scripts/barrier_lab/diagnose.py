@@ -119,7 +119,15 @@ def _hung(trace: Trace) -> list[str]:
     if not waiting and trace.world_size > 1 and outcome(trace) == "hung":
         told.append("No rank was waiting for another.")
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held)]
-    return [*told, *dict.fromkeys(rest)]
+    return [*told, *_not_exited(trace), *dict.fromkeys(rest)]
+
+
+def _not_exited(trace: Trace) -> list[str]:
+    """Ranks that the runner had to end although their worker was over: a thread, or the end of the group, held them."""
+    if trace.stopped is None:
+        return []
+    alive = [r.rank for r in trace.ranks if r.ended is not None and r.exit_code is None and r.signal is None]
+    return sentences([(rank, Phrase("had left {its} worker, but {its} process had not ended")) for rank in alive])
 
 
 def _stop(trace: Trace) -> str:

@@ -16,7 +16,8 @@ def hang_lines(trace: Trace) -> str:
     linecache.checkcache()
     places: dict[str, list[int]] = {}
     for rank in trace.ranks:
-        places.setdefault(_place(rank.stuck_at) if rank.stuck_at else stands(rank), []).append(rank.rank)
+        inside = rank.stuck_at is not None and rank.ended is None
+        places.setdefault(_place(rank.stuck_at) if inside else stands(rank), []).append(rank.rank)
     return "\n".join(f"{who(ranks).capitalize()} {said}" for said, ranks in places.items())
 
 
