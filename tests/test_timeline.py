@@ -52,7 +52,9 @@ def boxes(figure):
     canvas.draw()  # the axis places its words when it is drawn
     renderer = canvas.get_renderer()
     axes = figure.axes[0]
-    texts = [*figure.texts, *axes.texts, axes.xaxis.label, *axes.xaxis.get_ticklabels()]
+    low, high = axes.get_xlim()
+    ticks = [text for text in axes.xaxis.get_ticklabels() if low <= text.get_position()[0] <= high]
+    texts = [*figure.texts, *axes.texts, axes.xaxis.label, *ticks]
     return [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
 
 

@@ -75,7 +75,8 @@ def _many(rank: Rank, run: list[Piece], spans: list[Span], ordinal: dict[int, in
     inside = sum(e - b for b, e, span in run if span is not None and span.kind != "sleep")
     names = list(dict.fromkeys(s.name for s in spans))
     if len(names) == 1:
-        what = f"{names[0]} {ordinal[id(spans[0])]} to {ordinal[id(spans[-1])]}"
+        plural = "s" if names[0] == "barrier" else ""
+        what = f"{names[0]}{plural} {ordinal[id(spans[0])]}–{ordinal[id(spans[-1])]}"
         count = f"{len(spans):,} × {names[0]}"
     else:
         what = count = f"{len(spans):,} calls"
@@ -92,7 +93,7 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     begin, stop = max(span.begin, 0.0), max(end if span.end is None else min(span.end, end), span.begin, 0.0)
     if span.kind == "sleep":
         return _sleep(trace, span, begin, stop)
-    name = called(span, ordinal[id(span)])
+    name = called(span.name, ordinal[id(span)], span.group if span.kind == "collective" else None)
     place = spot(span, trace.script)
     named = f"{name} ({place})" if place else name
     took = seconds(stop - span.begin)
@@ -141,7 +142,7 @@ def _leave_open(trace: Trace, span: Span, bar: Bar, named: str) -> None:
     bar.stuck = True
     short = f"{named} did not return"
     bar.words = [f"{short}; {stopped}", short, named]
-    bar.flag = [short, named]
+    bar.flag = [f"{short}; {stopped}", short, named]
     bar.title = f"rank {span.rank}: {named} from {span.begin:.3f} s did not return; {stopped}"
 
 

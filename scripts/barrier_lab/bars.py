@@ -31,7 +31,7 @@ def rows(trace: Trace, ordinal: dict[int, int], shortest: float) -> list[Row]:
     ends = [_end(trace, rank) for rank in trace.ranks]
     split = [_pieces(rank, end) for rank, end in zip(trace.ranks, ends, strict=True)]
     merged = [_merge(pieces, shortest) for pieces, _ in split]
-    while sum(map(len, merged)) > max(MOST, 4 * len(merged)) and shortest < trace.end:
+    while sum(map(len, merged)) > max(MOST, 16 * len(merged)) and shortest < trace.end:
         shortest *= 2
         merged = [_merge(pieces, shortest) for pieces, _ in split]
     found = []

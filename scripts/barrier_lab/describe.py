@@ -2,6 +2,7 @@
 
 from .bar_words import Bar, seconds
 from .bars import Row
+from .releases import called
 from .story import Story, tell
 from .trace import Trace
 from .words import listed, summary, who
@@ -51,7 +52,7 @@ def _stories(trace: Trace, found: list[Row]) -> list[str]:
         key = (
             *(_step(bar) for bar in row.bars),
             *(_step(bar) for bar in row.flights),
-            row.after[-1:] if row.bad else "",
+            *(row.after[-1:] if row.bad else ()),
         )
         groups.setdefault(key if trace.world_size > 2 else (row.rank,), []).append(row)
     told = sorted(groups.values(), key=lambda group: group[0].rank)
@@ -89,7 +90,7 @@ def _phrase(bars: list[Bar], trace: Trace) -> str:
     """A step that one rank took, or several ranks took alike."""
     bar = bars[0]
     took = _range([b.end - b.begin for b in bars])
-    since = _range([b.begin for b in bars])
+    since = _range([b.begin for b in bars]) if min(b.begin for b in bars) > 0.001 else "the start"
     if bar.stuck:
         return f"in {bar.name} from {since}, did not return"
     if bar.open:
@@ -113,10 +114,7 @@ def _meetings(story: Story) -> list[str]:
             f"{len(released):,} barriers were released, between {seconds(released[0].t)} and {seconds(released[-1].t)}."
         )
     elif released:
-        names = [
-            f"{r.name} {r.ordinal}{'' if r.group == 'default' else f' of group {r.group}'} at {seconds(r.t)}"
-            for r in released
-        ]
+        names = [f"{called(r.name, r.ordinal, r.group)} at {seconds(r.t)}" for r in released]
         said.append(f"Released: {listed(names)}.")
     for m in story.mismatched[:3]:
         kinds = listed(f"{name} on {who(ranks)}" for name, ranks in m.kinds.items())

@@ -17,7 +17,8 @@ class Shape:
     corners: list[tuple[float, float]]
     colour: str
     title: str
-    tint: bool = False  # light, with an edge in its colour
+    tint: bool = False  # light
+    edge: bool = False  # with a line around it in its colour
 
 
 @dataclass(slots=True)
@@ -70,14 +71,6 @@ class Grid:
     above: float = 0.0
     prints: float = 0.0
     flight: float = 0.0  # of one lane
-    lanes: int = 0
+    lanes: int = 0  # at most, in a row
     gap: float = 0.0
-    top: float = 0.0  # where the first row begins
-
-    @property
-    def pitch(self) -> float:
-        return self.above + self.bar + self.prints + self.flight * self.lanes + self.gap
-
-    def lane(self, row: int) -> float:
-        """Upper edge of the bars of a row."""
-        return self.top + row * self.pitch + self.above
+    tops: list[float] = field(default_factory=list)  # upper edge of the bars of each row

@@ -18,19 +18,17 @@ def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
     many = trace.world_size > 64
     left = 15 + width_of(f"rank {trace.world_size - 1}", 11.0, bold=True)
     found = story.rows
-    plot = WIDTH - left - _right(found, end, left, many)
-    drawing = Drawing(left, plot, 0.0, end)
-    scale = plot / end
+    drawing = Drawing(left, WIDTH - left - _right(found, end, left, many), 0.0, end)
+    scale = drawing.plot / end
     edges = [_edges(row.bars, scale) for row in found]
     grid = _grid(found, edges)
-    grid.top = 22.0 if story.released and not many else 6.0
-    grid.top += 16.0 if story.mismatched else 0.0
-    drawing.height = grid.top + len(found) * grid.pitch + 4 - grid.gap / 2
+    drawing.height = _stack(grid, found, (22.0 if story.released else 6.0) + (16.0 if story.mismatched else 0.0))
     passes = label_releases(drawing, grid, story.released, story.mismatched, scale)
-    free = []
+    colours = colours[:1] if many else colours  # rows as thin as these would blend into grey
+    blocked = []
     for number, (row, spots) in enumerate(zip(found, edges, strict=True)):
-        free.append(draw_row(drawing, grid, number, row, spots, colours[number % len(colours)], passes))
-    draw_passes(drawing, grid, passes, free)
+        blocked.append(draw_row(drawing, grid, number, row, spots, colours[number % len(colours)], passes))
+    draw_passes(drawing, grid, passes, blocked)
     draw_names(drawing, grid, found, colours)
     return drawing
 
@@ -64,6 +62,15 @@ def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
             if i + 1 < len(bars):
                 spots[i + 1][0] += need
     return spots
+
+
+def _stack(grid: Grid, found: list[Row], y: float) -> float:
+    """Put the rows below each other from ``y``; return the height of all."""
+    for row in found:
+        grid.tops.append(y + grid.above)
+        lanes = min(len(spread(row.flights)), grid.lanes) if row.flights else 0
+        y += grid.above + grid.bar + grid.prints + grid.flight * lanes + grid.gap
+    return y + 4 - grid.gap / 2
 
 
 def _grid(found: list[Row], edges: list[list[list[float]]]) -> Grid:

@@ -32,31 +32,38 @@ def spread(flights: list[Bar]) -> list[list[Bar]]:
 
 def draw_row(
     drawing: Drawing, grid: Grid, number: int, row: Row, spots: list[list[float]], colour: str, passes: list[Pass]
-) -> tuple[float, float]:
-    """Draw all of one rank; return the stretch behind its last bar that release lines may cross."""
-    y = grid.lane(number)
+) -> Taken:
+    """Draw all of one rank; return the stretches that release lines must not cross."""
+    y = grid.tops[number]
     crossing = [(x - 1, x + 1) for x, last, _ in passes if number <= last]
-    taken = crossing.copy()
+    taken: Taken = []
     for i, (bar, (a, b)) in enumerate(zip(row.bars, spots, strict=True)):
         words = fits(bar, b - a, grid)
-        if not words and grid.above and bar.flag and not _flag(drawing, grid, y, bar, a, b, colour, taken):
+        if not words and grid.above and bar.flag and not _flag(drawing, grid, y, bar, a, b, colour, taken, crossing):
             words = bar.short if bar.short and width_of(bar.short, grid.size) < b - a - 4 else None
         _draw_bar(drawing, grid, y, bar, a, b - (0.9 if i + 1 < len(spots) and b - a > 3 else 0.0), colour, words)
     for t, title in row.prints if grid.prints else []:
         x, top = t * drawing.plot / drawing.end, y + grid.bar + 1.5
         drawing.prints.append(_rectangle(x - 0.7, x + 0.7, top, top + min(5.0, grid.prints), GREY, title))
     _draw_flights(drawing, grid, y + grid.bar + grid.prints, row, colour, crossing)
-    return _draw_ending(drawing, grid, y, row, spots[-1][1] if spots else row.end, crossing)
+    end = spots[-1][1] if spots else 0.0
+    crossed = row.raised and any(bar.error and b > end - 12 for bar, (_, b) in zip(row.bars, spots, strict=True))
+    label = _draw_ending(drawing, grid, y, row, end, crossing, cross=row.raised and not crossed)
+    if grid.gap >= 5:
+        return [(spots[0][0], end + 2), label] if spots else [label]
+    return [(a + 1.5, b - 1.5) for bar, (a, b) in zip(row.bars, spots, strict=True) if bar.look != "work"] + [label]
 
 
-def _flag(drawing: Drawing, grid: Grid, y: float, bar: Bar, a: float, b: float, colour: str, taken: Taken) -> bool:
+def _flag(
+    drawing: Drawing, grid: Grid, y: float, bar: Bar, a: float, b: float, colour: str, taken: Taken, crossing: Taken
+) -> bool:
     """Name a call above its bar, with a short line from the words to the bar; False if there is no room."""
     notch = b - a <= 8
     for text in bar.flag if notch else [*bar.words[:1], *bar.flag[-1:]]:
         for x in ((a + b) / 2,) if notch else (a + 1, (a + b) / 2, b - 2):
             # The words of a call that returned at once may stand on either side of the release that ended it.
-            others = [box for box in taken if not (notch and abs((box[0] + box[1]) / 2 - x) < 4)]
-            left = place(text, x, grid.size, others, drawing.plot + 16, left_first=notch)
+            others = [box for box in crossing if not (notch and abs(box[0] + 1 - x) < 4)]
+            left = place(text, x, grid.size, taken + others, drawing.plot + 16, left_first=notch)
             if left is not None:
                 taken += [(left, left + width_of(text, grid.size)), (x - 1, x + 1)]
                 drawing.lines.append(Line(x, y - grid.above + 3, x, y, RED if bar.stuck else colour))
@@ -76,8 +83,8 @@ def _draw_bar(
     light = bar.look != "work"
     shown = RED if bar.stuck else colour
     shape = _rectangle(a, b, y, y + grid.bar, shown, bar.title)
-    shape.tint = light
-    if light and b - a > 3:  # the edge is drawn inside the bar
+    shape.tint, shape.edge = light, light and grid.bar > 6
+    if shape.edge and b - a > 3:  # the edge is drawn inside the bar
         shape.corners = [(x + (0.5 if x == a else -0.5), h + (0.5 if h == y else -0.5)) for x, h in shape.corners]
     if bar.open:
         (left, top), _, (right, bottom), _ = shape.corners
@@ -88,7 +95,7 @@ def _draw_bar(
     drawing.bars.append(shape)
     middle = y + grid.bar / 2
     width = width_of(words, grid.size, not light or bar.stuck) if words else 0.0
-    if light and b - a > 5:
+    if shape.edge and b - a > 5:
         clear = [((a + b - width) / 2 - 4, (a + b + width) / 2 + 4)] if words else []
         stretches = [(a, clear[0][0]), (clear[0][1], b)] if clear else [(a, b)]
         key = ("xx" if bar.stuck else HATCHES[bar.look], shown)
@@ -137,13 +144,15 @@ def _draw_flights(drawing: Drawing, grid: Grid, y: float, row: Row, colour: str,
             drawing.bars += [_rectangle(c, d, middle - 0.8, middle + 0.8, colour, bar.title) for c, d in stretches]
 
 
-def _draw_ending(drawing: Drawing, grid: Grid, y: float, row: Row, x: float, crossing: Taken) -> tuple[float, float]:
-    """The thin line behind the last bar and how the rank ended."""
+def _draw_ending(
+    drawing: Drawing, grid: Grid, y: float, row: Row, x: float, crossing: Taken, cross: bool
+) -> tuple[float, float]:
+    """The thin line behind the last bar and how the rank ended; return where the words of it stand."""
     middle, high = y + grid.bar / 2, drawing.plot
-    start = x + 8
-    if row.raised:
+    start = x + (13 if row.raised else 8)
+    label = (start, start)
+    if cross:
         _cross(drawing, x + 1, middle, min(grid.bar / 3, 5.0))
-        start += 5
     if grid.size and row.after:
         limit = WIDTH - drawing.left - 2
         starts = [start, *(right + 5 for _, right in crossing if right + 5 > start)]
@@ -153,10 +162,11 @@ def _draw_ending(drawing: Drawing, grid: Grid, y: float, row: Row, x: float, cro
             drawing.labels.append(Label(left, middle, text, grid.size, RED if row.bad else GREY))
             if left - start > 12:
                 drawing.lines.append(Line(start - 4, middle, left - 5, middle, GREY, 0.8))
-            start = left + width_of(text, grid.size) + 6
-    if start < high and row.end < drawing.end and (row.after or not row.bars or not row.bars[-1].open):
+            label = (left - 2, left + width_of(text, grid.size) + 2)
+            start = label[1] + 4
+    if start + 12 < high and row.end < drawing.end and (row.after or not row.bars or not row.bars[-1].open):
         drawing.lines.append(Line(start, middle, high, middle, GREY, 0.8))
-    return x + 2, start
+    return label
 
 
 def _free_from(text: str, left: float, limit: float, size: float, taken: Taken) -> bool:
@@ -168,8 +178,9 @@ def draw_names(drawing: Drawing, grid: Grid, found: list[Row], colours: list[str
     """The rank of every row, or of as many as have room."""
     size = min(max(grid.size, 8.5) + 0.5, 11.0)
     step = 1
-    while step * grid.pitch < size + 2:
+    pitch = (grid.tops[-1] - grid.tops[0]) / max(len(found) - 1, 1)
+    while len(found) > 1 and step * pitch < size + 2:
         step *= 2
     for number in range(0, len(found), step):
-        y = grid.lane(number) + grid.bar / 2
+        y = grid.tops[number] + grid.bar / 2
         drawing.labels.append(Label(-10, y, f"rank {number}", size, colours[number % len(colours)], "right", True))

@@ -44,11 +44,9 @@ def ordinals(trace: Trace) -> dict[int, int]:
     return found
 
 
-def called(span: Span, ordinal: int) -> str:
+def called(name: str, ordinal: int, group: str | None) -> str:
     """A call as the figure names it: "barrier 2", "all_reduce 1 of group 3"."""
-    if span.group in (None, "default") or span.kind != "collective":
-        return f"{span.name} {ordinal}"
-    return f"{span.name} {ordinal} of group {span.group}"
+    return f"{name} {ordinal}" if group in (None, "default") else f"{name} {ordinal} of group {group}"
 
 
 def spot(span: Span, script: str | None) -> str:

@@ -142,9 +142,11 @@ def _add_marks(axes, drawing: Drawing) -> None:
 def _polygons(gid: str, shapes: list[Shape], scale: float) -> PolyCollection:
     collection = PolyCollection(
         [[(x * scale, y) for x, y in shape.corners] for shape in shapes],
-        facecolors=[to_rgba(shape.colour, TINT if shape.tint else 1.0) for shape in shapes],
-        edgecolors=[to_rgba(shape.colour, 1.0 if shape.tint else 0.0) for shape in shapes],
-        linewidths=[1.0 if shape.tint else 0.0 for shape in shapes],
+        facecolors=[
+            to_rgba(shape.colour, (TINT if shape.edge else 2 * TINT) if shape.tint else 1.0) for shape in shapes
+        ],
+        edgecolors=[to_rgba(shape.colour, 1.0 if shape.edge else 0.0) for shape in shapes],
+        linewidths=[1.0 if shape.edge else 0.0 for shape in shapes],
         clip_on=False,
     )
     collection.set_gid(gid)
