@@ -1,6 +1,7 @@
 """Are two barrier calls on two different lines one barrier?
 
-Yes.  Each rank calls barrier once, so the calls belong together: the others pass line A when rank 0 has come to line B.
+Yes.  Each rank calls barrier once, so the calls belong together:
+the others pass line A when rank 0 has come to line B.
 """
 
 import time
@@ -10,7 +11,13 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(rank: int, world_size: int, *, pause: float = 1.0, barriers: bool = True) -> None:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    pause: float = 1.0,
+    barriers: bool = True,
+) -> None:
     print("first before")
     if rank != 0:
         if barriers:

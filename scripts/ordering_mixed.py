@@ -1,6 +1,8 @@
-"""Every rank calls barrier once and all_reduce once, but rank 0 in the other order.  Do equal calls find each other?
+"""Every rank calls barrier once and all_reduce once, rank 0 in another order.
+Do equal calls find each other?
 
-No.  The first collective of one rank pairs with the first of the other, whatever its kind: barrier meets all_reduce.
+No.  The first collective of one rank pairs with the first of the other,
+whatever its kind: here a barrier meets an all_reduce.
 """
 
 import torch

@@ -91,7 +91,8 @@ def test_a_barrier_that_meets_an_all_reduce_stalls_both(runs):
 def test_the_time_out_of_the_group_ends_both(runs):
     found = runs["mixed, timed out"]
     assert found.outcome == "failed"
-    assert all("Timed out" in rank.error for rank in found.ranks)
+    assert all(rank.error for rank in found.ranks)
+    assert any("Timed out" in rank.error for rank in found.ranks)  # the second may see the first one leave
 
 
 def test_in_one_order_both_ranks_get_the_sum(runs):
