@@ -121,7 +121,7 @@ def test_names_without_end_do_not_fill_the_memory(recorder, monkeypatch):
     monkeypatch.setattr(recording, "_TEMPLATES_KEPT", 10)
     for number in range(100):
         recorder.begin(str(number), "collective")
-    assert len(recorder._templates) <= 10
+    assert len(recorder._thread.templates) <= 10
 
 
 def test_a_disk_that_is_full_ends_the_recording_and_not_the_run(capsys):

@@ -9,6 +9,7 @@ barrier: that is how long the CPU is busy, not how long the GPU is.
 """
 
 import atexit
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -47,7 +48,7 @@ def install(recorder: Recorder, script: str | Path) -> bool:
         sys.stderr.write(f"barrier_lab: {message}\n")
         recorder.mark("hooks", "meta", error=message)
         return False
-    atexit.register(_let_operations_end, _watch)
+    atexit.register(_let_operations_end, _watch, os.getpid())
     return True
 
 
@@ -61,11 +62,11 @@ def stop() -> None:
     _watch.on = False
 
 
-def _let_operations_end(watch: Watch) -> None:
+def _let_operations_end(watch: Watch, process: int) -> None:
     """Wait for what is in flight when Python exits, as destroying its group would do a moment later.
 
     By then it would be too late for our callback: a foreign thread that asks a dying interpreter for its lock is ended,
     and the C++ above it aborts the process.
     """
-    while watch.in_flight and watch.groups:
+    while watch.in_flight and watch.groups and os.getpid() == process:  # a forked child has no backend thread
         _sleep(0.002)

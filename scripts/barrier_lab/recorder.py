@@ -14,10 +14,10 @@ import json
 import math
 import os
 import sys
+import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from threading import get_native_id
 from time import monotonic_ns
 from types import TracebackType
 from typing import Any
@@ -37,13 +37,21 @@ def open_trace(path: str | Path, rank: int) -> "Recorder":
     return recorder
 
 
+class _PerThread(threading.local):
+    """A thread's native id, which costs a system call, and the bytes of its events, which contain it."""
+
+    def __init__(self) -> None:
+        self.tid = threading.get_native_id()
+        self.templates: dict[tuple, bytes] = {}
+
+
 class Recorder:
     """The events of one rank; ``pid`` in the trace is the rank, ``tid`` the native id of the thread."""
 
     def __init__(self, descriptor: int, rank: int) -> None:
         self.rank = rank
         self._descriptor = descriptor
-        self._templates: dict[tuple, bytes] = {}
+        self._thread = _PerThread()
         self._ops = itertools.count(1)  # next() is one step under the interpreter lock
         _open.add(self)
 
@@ -61,26 +69,32 @@ class Recorder:
         now = monotonic_ns()
         op = next(self._ops)
         key = (name, cat, group, seq is None, place, flight)
-        template = self._templates.get(key) or self._template(key, _begin_template)
-        if seq is None:
-            values = (now // 1000, now % 1000, get_native_id(), op)
+        template = self._thread.templates.get(key) or self._template(key, _begin_template)
+        if flight:
+            values = (op, now // 1000, now % 1000, op) if seq is None else (op, now // 1000, now % 1000, op, seq)
         else:
-            values = (now // 1000, now % 1000, get_native_id(), op, seq)
-        self.write(template % values if not flight else template % (op, *values))
+            values = (now // 1000, now % 1000, op) if seq is None else (now // 1000, now % 1000, op, seq)
+        try:
+            os.write(self._descriptor, template % values)
+        except OSError as error:
+            self._give_up(error)
         return op
 
     def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
         """Record that operation ``op`` ends now, by ``error`` if it is given."""
         now = monotonic_ns()
         key = (name, cat, error, flight)
-        template = self._templates.get(key) or self._template(key, _end_template)
-        values = (now // 1000, now % 1000, get_native_id(), op)
-        self.write(template % values if not flight else template % (op, *values))
+        template = self._thread.templates.get(key) or self._template(key, _end_template)
+        values = (op, now // 1000, now % 1000, op) if flight else (now // 1000, now % 1000, op)
+        try:
+            os.write(self._descriptor, template % values)
+        except OSError as error:
+            self._give_up(error)
 
     def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
         """Record a moment: now, or ``at`` (monotonic ns).  What JSON cannot hold in ``args`` is written as ``str``."""
         now = monotonic_ns() if at is None else at
-        event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": get_native_id()}
+        event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": self._thread.tid}
         stamp = b',"ts":%d.%03d,"args":' % divmod(now, 1000)
         self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
 
@@ -89,12 +103,15 @@ class Recorder:
         return _Span(self, name, cat, args)
 
     def write(self, line: bytes) -> None:
-        """Append one whole line.  A full disk must not end the experiment: it ends the recording, with a warning."""
-        if self._descriptor < 0:
-            return
+        """Append one whole line."""
         try:
             os.write(self._descriptor, line)
         except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        """A full disk must not end the experiment: it ends the recording, with a warning."""
+        if self._descriptor >= 0:  # else it was closed, and this is no surprise
             self.close()
             sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
 
@@ -105,10 +122,11 @@ class Recorder:
             os.close(descriptor)
 
     def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
-        """The bytes of all events alike, but for time, thread and numbers."""
-        if len(self._templates) >= _TEMPLATES_KEPT:  # names and errors can be without end
-            self._templates.clear()
-        template = self._templates[key] = make(self.rank, *key)
+        """The bytes of all events of this thread that differ only in time and numbers."""
+        thread = self._thread
+        if len(thread.templates) >= _TEMPLATES_KEPT:  # names and errors can be without end
+            thread.templates.clear()
+        template = thread.templates[key] = make(self.rank, thread.tid, *key)
         return template
 
 
@@ -136,23 +154,23 @@ def describe(error: BaseException) -> str:
 
 
 def _begin_template(
-    rank: int, name: str, cat: str, group: str | None, messages: bool, place: Place | None, flight: bool
+    rank: int, tid: int, name: str, cat: str, group: str | None, unnumbered: bool, place: Place | None, flight: bool
 ) -> bytes:
     file, line, function = place or (None, None, None)
     fixed = {"group": group, "file": file, "line": line, "function": function}
-    args = b'"op":%d,"seq":null,' if messages else b'"op":%d,"seq":%d,'
-    return _head(b"b" if flight else b"B", rank, name, cat) + args + _fixed(fixed)[1:] + b"},\n"
+    args = b'"op":%d,"seq":null,' if unnumbered else b'"op":%d,"seq":%d,'
+    return _head(b"b" if flight else b"B", rank, tid, name, cat) + args + _fixed(fixed)[1:] + b"},\n"
 
 
-def _end_template(rank: int, name: str, cat: str, error: str | None, flight: bool) -> bytes:
+def _end_template(rank: int, tid: int, name: str, cat: str, error: str | None, flight: bool) -> bytes:
     args = b'"op":%d' if error is None else b'"op":%d,' + _fixed({"error": error})[1:-1]
-    return _head(b"e" if flight else b"E", rank, name, cat) + args + b"}},\n"
+    return _head(b"e" if flight else b"E", rank, tid, name, cat) + args + b"}},\n"
 
 
-def _head(phase: bytes, rank: int, name: str, cat: str) -> bytes:
-    fixed = _fixed({"name": name, "cat": cat, "pid": rank})[:-1]
+def _head(phase: bytes, rank: int, tid: int, name: str, cat: str) -> bytes:
+    fixed = _fixed({"name": name, "cat": cat, "pid": rank, "tid": tid})[:-1]
     identity = b',"id":%d' if phase in b"be" else b""
-    return fixed + b',"ph":"' + phase + b'"' + identity + b',"ts":%d.%03d,"tid":%d,"args":{'
+    return fixed + b',"ph":"' + phase + b'"' + identity + b',"ts":%d.%03d,"args":{'
 
 
 def _fixed(value: dict) -> bytes:
