@@ -46,7 +46,7 @@ bench: $(VENV)/ready-dev  ## measure start-up, recording, drawing and the build
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
 figure: $(VENV)/ready  ## redraw the README's timeline from a real run
-	$(BIN)/python scripts/one_sided.py --deadline 8 --plot book/_static/timeline.svg; test $$? -eq 3
+	$(BIN)/python scripts/one_sided.py --deadline 8 --plot book/_static/timeline.png; test $$? -eq 3
 
 requirements: $(VENV)/ready-dev  ## pin requirements.in and requirements-dev.in anew
 	$(PIP) install --quiet pip-tools==7.6.2
