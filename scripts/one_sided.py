@@ -1,7 +1,8 @@
 """What happens to a rank in a barrier that another rank never calls?
 
-It depends on what the other rank does.  As long as rank 1 is alive, rank 0 waits, until the group's time-out ends the
-wait with an error.  If rank 1 has exited or was killed, gloo tells rank 0 at once.
+It depends on what the other rank does.  As long as rank 1 is alive, rank 0
+waits, until the time-out of the group ends the wait with an error.  If rank 1
+has exited or was killed, gloo tells rank 0 at once.
 """
 
 import os
@@ -22,7 +23,7 @@ def worker(
     fast: float = 3.0,
     slow: float = 5.0,
     busy: float = 3600.0,
-    second: Literal["some", "all", "none"] = "some",
+    second: Literal["some", "all", "none"] = "some",  # who calls it
 ) -> None:
     began = time.monotonic()
     time.sleep(slow if rank == 1 else fast)
@@ -32,9 +33,9 @@ def worker(
         dist.barrier()
         print(f"second barrier after {time.monotonic() - began:.4f} s")
     elif rank == 1 and peer == "absent":
-        time.sleep(busy)  # alive, and busy with something else
+        time.sleep(busy)  # alive, but elsewhere
     elif rank == 1 and peer == "killed":
-        os.kill(os.getpid(), signal.SIGKILL)  # what the kernel does when memory runs out
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Which rank did not come?
 
-``monitored_barrier`` says it: when its time-out runs out, rank 0 names every rank that it has not heard from.
-It exists for gloo only, so it gets a gloo group of its own, which works in an NCCL job as well.
+``monitored_barrier`` says it: when its time-out runs out, rank 0 names every
+rank that it has not heard from.  It exists for gloo only, so it gets a gloo
+group of its own, which an NCCL job can make as well.
 """
 
 import time
@@ -12,13 +13,21 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(rank: int, world_size: int, *, missing: int = 2, patience: float = 2.0, busy: float = 4.0) -> None:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    missing: int = 2,
+    patience: float = 1.5,
+    busy: float = 3.5,
+) -> None:
+    limit = timedelta(seconds=patience)
     checks = dist.new_group(backend="gloo")  # every rank makes every group
     if rank == missing:
         time.sleep(busy)  # and then leaves without having come
         return
     try:
-        dist.monitored_barrier(checks, timeout=timedelta(seconds=patience), wait_all_ranks=True)
+        dist.monitored_barrier(checks, limit, wait_all_ranks=True)
         print("everybody was here")
     except RuntimeError as error:
         print(str(error).splitlines()[0])

@@ -1,7 +1,7 @@
 """Can a group be used again after one of its barriers timed out?
 
-No.  The late rank finds the group broken as well, and every later barrier on it fails at once.
-Other groups still work.
+No.  The late rank finds the group broken as well, and every later barrier on
+it fails at once.  Other groups still work.
 """
 
 import time
@@ -17,11 +17,18 @@ def attempt(what: str, group: dist.ProcessGroup | None = None) -> None:
         dist.barrier(group)
         print(f"{what}: passed")
     except RuntimeError as error:
-        print(f"{what}: {str(error).splitlines()[0]}")
+        print(f"{what}: {str(error).split('] ', 1)[-1]}")
 
 
-def worker(rank: int, world_size: int, *, patience: float = 1.0, late: float = 2.0) -> None:
-    impatient = dist.new_group(backend="gloo", timeout=timedelta(seconds=patience))
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    patience: float = 1.0,
+    late: float = 2.0,
+) -> None:
+    limit = timedelta(seconds=patience)
+    impatient = dist.new_group(backend="gloo", timeout=limit)
     if rank == 1:
         time.sleep(late)
     attempt("first try", impatient)

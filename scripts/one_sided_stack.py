@@ -1,6 +1,7 @@
 """On which line does each rank stand?
 
-``faulthandler`` writes a rank's stack after a number of seconds, even while the rank is blocked inside a collective.
+``faulthandler`` writes a rank's stack after a number of seconds, even while the
+rank is blocked inside a collective.
 """
 
 import faulthandler
@@ -12,11 +13,18 @@ from barrier_lab import main
 
 
 def validate(seconds: float) -> None:
-    time.sleep(seconds)  # one rank alone has more to do than anybody thought
+    time.sleep(seconds)  # takes longer than planned
 
 
-def worker(rank: int, world_size: int, *, missing: int = 2, patience: float = 1.0, busy: float = 3.0) -> None:
-    faulthandler.dump_traceback_later(patience)  # your job: 300 seconds, say
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    missing: int = 2,
+    patience: float = 1.0,
+    busy: float = 3.0,
+) -> None:
+    faulthandler.dump_traceback_later(patience)  # in your job: 300, say
     if rank == missing:
         validate(busy)
     dist.barrier()
