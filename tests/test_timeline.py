@@ -191,6 +191,15 @@ def test_a_rank_that_left_early_says_how(tmp_path):
     assert any("did not return; stopped at 5.0 s" in text for text in words_of(run))
 
 
+def test_a_process_that_stays_after_its_worker_returned_is_told(tmp_path):
+    stays = made.rank(made.sleep(0.0, 0.4), ended=0.5)
+    gone = made.rank(made.sleep(0.0, 0.4), ended=0.5, exit_code=0)
+    run = trace.read(made.write(tmp_path / "run", [stays, gone], outcome="hung", stopped=3.0))
+    words = words_of(run)
+    assert "returned at 0.50 s; its process did not end" in words
+    assert "returned at 0.50 s" in words
+
+
 def test_a_run_without_any_rank_file_is_drawn(tmp_path):
     run_dir = made.write(tmp_path / "run", [made.rank(), made.rank()], outcome="failed")
     for path in run_dir.glob("rank*"):

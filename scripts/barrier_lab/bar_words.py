@@ -48,7 +48,7 @@ def is_call(piece: Piece) -> bool:
 
 
 def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], end: float) -> Bar:
-    """The bar for a run of pieces: one piece, or short ones of which at most one leaves a name."""
+    """The bar for a run of pieces: one piece, or short ones with a call among them."""
     spans = [span for _, _, span in run if span is not None and span.kind != "sleep"]
     if len(spans) > 1:
         return _many(rank, run, spans, ordinal)
@@ -90,6 +90,7 @@ def _many(rank: Rank, run: list[Piece], spans: list[Span], ordinal: dict[int, in
 
 
 def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flight: bool) -> Bar:
+    """The bar of one call; ``flight``: it runs beside the rank's own work."""
     begin, stop = max(span.begin, 0.0), max(end if span.end is None else min(span.end, end), span.begin, 0.0)
     if span.kind == "sleep":
         return _sleep(trace, span, begin, stop)
@@ -183,6 +184,8 @@ def ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
         return [f"exited at {seconds(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
     if not rank.started:
         return ["did not reach the common start"], True
+    if rank.ended is not None and trace.stopped is not None and rank.exit_code is None:
+        return [f"returned at {seconds(end)}; its process did not end", "returned; its process did not end"], True
     if rank.ended is not None and end < trace.end:
         return [f"returned at {seconds(end)}", "returned"], False
     return [], False

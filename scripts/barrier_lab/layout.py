@@ -8,13 +8,13 @@ from .drawing import NOTCH, WIDTH, Drawing, Grid
 from .labels import width_of
 from .marks import draw_names, draw_row, fits, spread
 from .release_marks import draw_passes, label_releases
-from .story import Story
+from .story import SHORTEST, Story
 from .trace import Trace
 
 
 def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
     """Place everything that the trace tells."""
-    end = max(trace.end, 1e-6)
+    end = max(trace.end, SHORTEST)
     many = trace.world_size > 64
     left = 15 + width_of(f"rank {trace.world_size - 1}", 11.0, bold=True)
     found = story.rows

@@ -7,6 +7,8 @@ from .drawing import LEAST, WIDTH
 from .releases import Mismatch, Release, ordinals, releases
 from .trace import Trace
 
+SHORTEST = 0.001  # seconds: a timeline is at least this long
+
 
 @dataclass(slots=True)
 class Story:
@@ -21,4 +23,4 @@ def tell(trace: Trace) -> Story:
     """Read the story out of a trace; what is too short to be drawn is merged."""
     order = ordinals(trace)
     released, mismatched = releases(trace, order)
-    return Story(rows(trace, order, LEAST * max(trace.end, 1e-6) / (WIDTH - 80)), released, mismatched)
+    return Story(rows(trace, order, LEAST * max(trace.end, SHORTEST) / (WIDTH - 80)), released, mismatched)

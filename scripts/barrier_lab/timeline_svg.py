@@ -9,7 +9,7 @@ SVG = "http://www.w3.org/2000/svg"
 HREF = "{http://www.w3.org/1999/xlink}href"
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, GREY = "#222222", "#707070"
-MIXED = 65  # per cent of its own colour in coloured text: the rest is the page's text colour, which keeps it readable
+MIXED = 55  # per cent of its own colour in coloured text: the rest is the page's text colour, which keeps it readable
 NARROW, WIDE = 640, 900  # below the first width in pixels the box scrolls; the second is the widest
 
 ET.register_namespace("", SVG)
@@ -94,7 +94,7 @@ def _restyle(element: ET.Element) -> None:
         element.attrib.pop("transform", None)
         style = re.sub(r"font-family: [^;]*; ?", "", style)
     style = re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", style)
-    style = re.sub(rf"(fill|stroke): {GREY}", r"\1: currentColor; \1-opacity: 0.62", style)
+    style = re.sub(rf"(fill|stroke): {GREY}", r"\1: currentColor; \1-opacity: 0.68", style)
     if tag == "text":
         style = re.sub(
             r"fill: (#(?!ffffff)[0-9a-f]{6})", rf"fill: \1; fill: color-mix(in srgb, \1 {MIXED}%, currentColor)", style
