@@ -1,6 +1,6 @@
 """How is a data set prepared once, and read whole by every rank?
 
-Rank 0 prepares it while the others wait at a barrier.  Rank 0 comes to that barrier when the file is whole.
+Rank 0 prepares it while the others wait at a barrier, and comes there when it is whole.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ def zero_first(rank: int) -> Iterator[None]:
 
 
 def prepare(path: Path) -> None:
-    """Make the data set in two seconds: first there is no file, then half a file, then the whole one."""
+    """Take two seconds: first there is no file, then half of it, then all."""
     for _ in range(2):
         time.sleep(1.0)
         with path.open("a") as file:

@@ -11,7 +11,7 @@ from zero_first import HALF, fresh_folder, zero_first
 
 
 def prepare(path: Path, rename: bool, dies: bool) -> None:
-    """Write the data set, under another name if ``rename``; fail when half of it is written if ``dies``."""
+    """Write the data set; with ``dies``, fail when half of it is written."""
     written = path.with_suffix(".part") if rename else path
     with written.open("w") as file:
         file.write(HALF)
@@ -26,7 +26,8 @@ def worker(rank: int, world_size: int, *, rename: bool = False, dies: bool = Tru
     with zero_first(rank):
         if rank == 0:
             prepare(path, rename, dies)
-    print(f"reads {len(path.read_text().splitlines())} rows" if path.exists() else "finds no file")
+    found = f"{len(path.read_text().splitlines())} rows" if path.exists() else "no file"
+    print(f"finds {found}")
 
 
 if __name__ == "__main__":

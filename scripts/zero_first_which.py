@@ -17,7 +17,7 @@ from zero_first import fresh_folder, prepare
 
 @contextlib.contextmanager
 def zero_first(rank: int | str) -> Iterator[None]:
-    """As many libraries have it: -1, or no process group yet, means "not distributed", and nobody waits."""
+    """As many have it: -1, or no group yet, means "not distributed"; nobody waits."""
     distributed = rank != -1 and dist.is_initialized()
     if distributed and rank != 0:
         dist.barrier()
@@ -39,14 +39,15 @@ def worker(
     folder: str = "",
 ) -> None:
     node, local_rank = divmod(rank, world_size // nodes)
-    first = {"rank": rank, "local_rank": local_rank, "minus_one": -1, "zero": 0, "text": str(rank)}[variable]
+    values = {"rank": rank, "local_rank": local_rank, "minus_one": -1, "zero": 0, "text": str(rank)}
     if init_first or not folder:
         dist.init_process_group("gloo")
-    disk = Path(folder or fresh_folder()) / ("the one disk" if one_disk else f"the disk of node {node}")
+    name = "the one disk" if one_disk else f"the disk of node {node}"
+    disk = Path(folder or fresh_folder()) / name
     disk.mkdir(exist_ok=True)
-    with zero_first(first):
+    with zero_first(values[variable]):
         if not (disk / "data.txt").exists():
-            print(f"prepares the data set on {disk.name}")
+            print(f"prepares the data set on {name}")
             prepare(disk / "data.txt")
     if not dist.is_initialized():
         dist.init_process_group("gloo")
