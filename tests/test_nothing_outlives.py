@@ -1,7 +1,5 @@
 """When the runner is interrupted or killed, its ranks and their children go with it."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -113,13 +111,25 @@ def test_restarting_a_notebook_kernel_ends_the_ranks(kernel, tmp_path: Path, met
     assert not before & {process.pid for process in marked(environment)}
 
 
+def start_torchrun(environment: dict[str, str], directory: Path) -> subprocess.Popen:
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    return subprocess.Popen([*torchrun, MISBEHAVE, "--how", "ignores_signals", "--out", directory], env=environment)
+
+
 def test_torchrun_ranks_end_with_their_agent(tmp_path: Path) -> None:
     environment = marked_environment()
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    agent = subprocess.Popen(
-        [*torchrun, str(MISBEHAVE), "--how", "ignores_signals", "--out", str(tmp_path / "run")], env=environment
-    )
+    agent = start_torchrun(environment, tmp_path / "run")
     wait_until_waiting(tmp_path / "run")
-    os.kill(agent.pid, signal.SIGKILL)
+    agent.kill()
     agent.wait()
     assert_nothing_left(environment)
+
+
+def test_torchrun_ranks_whose_agent_dies_while_they_import_torch_end_too(tmp_path: Path) -> None:
+    environment = marked_environment()
+    agent = start_torchrun(environment, tmp_path / "run")
+    while len(marked(environment)) < 3:
+        time.sleep(0.02)
+    agent.kill()
+    agent.wait()
+    assert_nothing_left(environment, within=30.0)

@@ -5,7 +5,7 @@ import math
 import os
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -186,6 +186,8 @@ def run_many(variants: list[dict]) -> list[Run]:
     with ThreadPoolExecutor(max_workers=len(variants)) as pool:
         futures = [pool.submit(_run_variant, dict(variant), cancel) for variant in variants]
         try:
+            for future in as_completed(futures):
+                future.result()  # the first variant that cannot run ends all
             return [future.result() for future in futures]
         except BaseException:
             cancel.set()

@@ -45,8 +45,14 @@ def die_with_parent() -> None:
         return
     import ctypes
 
-    parent = os.getppid()
     PR_SET_PDEATHSIG = 1
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
+    if not _is_python(os.getppid()):  # the agent, a Python process, had gone before; an init process adopted us
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _is_python(pid: int) -> bool:
+    try:
+        return "python" in os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return False

@@ -81,7 +81,7 @@ def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
     if hasattr(faulthandler, "register"):
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True)
     recorder.mark("rank", "meta", **_about(plan, rank))
-
+    _take_threads()
     from barrier_lab import hooks
 
     hooks.install(recorder, script)
@@ -135,6 +135,15 @@ def _about(plan: dict, rank: int) -> dict:
         "os_pid": os.getpid(),
         "launcher": plan["launcher"],
     }
+
+
+def _take_threads() -> None:
+    """Use as many threads as the environment says: a forkserver's torch was imported under another one."""
+    import torch
+
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if threads.isdigit() and int(threads) > 0:
+        torch.set_num_threads(int(threads))
 
 
 def _load(script: Path) -> ModuleType:

@@ -1,0 +1,122 @@
+"""``run`` and ``run_many`` from Python: what the worker gets, what the ``Run`` holds."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from barrier_lab import run, run_many
+
+TELLS = Path(__file__).parent / "programs" / "tells.py"
+
+
+def told(**options) -> list[dict]:
+    done = run(TELLS, **{"start_method": "forkserver"} | options)
+    assert done.outcome == "completed", done.verdict
+    return [rank.result for rank in done.ranks]
+
+
+def test_parameters_arrive_with_their_types() -> None:
+    given = told(n="3", x=2, flag="yes", word="été", way="b")[0]["given"]
+    assert given == [3, 2.0, True, "été", "b"]
+    with pytest.raises(ValueError, match="'way' of tells cannot be 'c'"):
+        run(TELLS, way="c")
+
+
+def test_each_rank_knows_rank_world_size_and_local_rank() -> None:
+    ranks = told(world_size=3)
+    assert [(r["rank"], r["world_size"], r["local_rank"]) for r in ranks] == [(0, 3, "0"), (1, 3, "1"), (2, 3, "2")]
+    assert {r["name"] for r in ranks} == {"tells"}
+
+
+def test_variables_set_later_reach_the_ranks_of_a_running_forkserver(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told()[0]["variable"] is None
+    monkeypatch.setenv("TELL_ME", "now")
+    monkeypatch.setenv("TORCH_TELL_ME", "too")
+    assert (told()[0]["variable"], told()[0]["torch_variable"]) == ("now", "too")
+    monkeypatch.delenv("TELL_ME")
+    assert told()[0]["variable"] is None
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_ranks_use_one_thread_each_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert {rank["threads"] for rank in told(start_method=method)} == {1}
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert {rank["threads"] for rank in told(start_method=method)} == {2}
+
+
+def test_output_of_python_and_of_what_lies_below_it_is_kept_with_its_stream() -> None:
+    done = run(TELLS, start_method="forkserver")
+    for rank in done.ranks:
+        assert sorted((line.stream, line.text) for line in rank.output) == [
+            ("stderr", "err"), ("stdout", "from below Python"), ("stdout", "out"),
+        ]  # fmt: skip
+    assert done.line(1, "below").t > 0
+    with pytest.raises(LookupError, match="rank 1 printed no line with 'above'"):
+        done.line(1, "above")
+
+
+def test_run_many_runs_variants_at_once_and_keeps_their_order() -> None:
+    run("ordering", pause=0.1, start_method="forkserver")  # warm
+    pauses = [1.2, 1.0, 1.1]
+    began = time.monotonic()
+    runs = run_many([{"experiment": "ordering", "pause": pause} for pause in pauses])
+    assert time.monotonic() - began < sum(pauses)
+    assert [done.trace.parameters["pause"] for done in runs] == pauses
+    assert {done.outcome for done in runs} == {"completed"}
+
+
+def test_a_variant_that_cannot_run_ends_the_others_at_once() -> None:
+    began = time.monotonic()
+    with pytest.raises(ValueError, match="world size"):
+        run_many([{"experiment": "ordering", "pause": 60, "deadline": 100}, {"experiment": "ordering", "world_size": 0}])
+    assert time.monotonic() - began < 30
+
+
+def test_an_edited_file_runs_as_edited(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    for word in ("first", "second"):
+        mine.write_text(f"def worker(rank, world_size):\n    return {word!r}\n")
+        assert run(mine, start_method="forkserver").ranks[0].result == word
+
+
+def test_the_run_directory_lives_as_long_as_the_run_or_where_it_was_asked_for(tmp_path: Path) -> None:
+    done = run("ordering", start_method="forkserver")
+    kept = run("ordering", start_method="forkserver", out=tmp_path / "kept")
+    folder = done.directory
+    assert (folder / "run.json").exists()
+    del done
+    assert not folder.exists()
+    assert {"run.json", "rank0.trace.json", "rank0.log", "rank0.stack"} <= set(os.listdir(kept.directory))
+
+
+def test_a_run_shows_itself_as_html_and_as_text() -> None:
+    done = run("ordering", start_method="forkserver")
+    shown = done._repr_mimebundle_()
+    assert "<svg" in shown["text/html"] and done.verdict in shown["text/plain"]
+    assert "second before" in shown["text/html"] and "second before" in str(done)
+
+
+def test_a_start_up_that_takes_too_long_is_a_failure_with_its_own_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from barrier_lab import rank
+
+    monkeypatch.setattr(rank, "STARTUP_LIMIT", 2.0)
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(1000)\ndef worker(rank, world_size): pass\n")
+    done = run(slow, start_method="forkserver")
+    assert done.outcome == "failed"
+    assert "Start-up took over 2 s" in done.verdict
+
+
+def test_an_init_that_nobody_joins_is_a_failure_not_a_hang_for_ever(tmp_path: Path) -> None:
+    lonely = tmp_path / "lonely.py"
+    lonely.write_text(
+        "import os, torch.distributed as dist\nfrom barrier_lab import main\n"
+        "def worker(rank, world_size):\n    if rank == 0:\n        dist.init_process_group('gloo')\n"
+        "if __name__ == '__main__':\n    main(worker, init=False)\n"
+    )
+    done = run(lonely, start_method="forkserver", deadline=2)
+    assert done.outcome == "hung"
+    assert done.ranks[0].stuck_at.line == 5
