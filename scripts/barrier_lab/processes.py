@@ -1,0 +1,123 @@
+"""The processes of a run: start ranks by ``torch.multiprocessing``, and end them with their children."""
+
+import contextlib
+import multiprocessing.forkserver
+import os
+import selectors
+import signal
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch.multiprocessing
+
+from barrier_lab import output, rank
+
+_SERVER_VARIABLES = ("CUDA_", "GLOO_", "MKL_", "NCCL_", "OMP_", "TORCH_")
+
+
+@dataclass(slots=True)
+class RankProcess:
+    """The runner's side of one rank."""
+
+    number: int
+    process: object
+    lifeline: int
+    drains: dict[int, tuple[str, output.Drain]]  # descriptor -> (stream, drain)
+    log: object
+    pidfd: int | None
+    kept: int = 0
+    exit_code: int | None = None
+    signal: str | None = None
+    alive: bool = True
+
+
+_starting = threading.Lock()
+_server_environment: dict[str, str] | None = None
+
+
+def start(plan: dict, ranks: list[RankProcess]) -> None:
+    context = torch.multiprocessing.get_context(plan["start_method"])
+    with _starting, _hidden_main():
+        if plan["start_method"] == "forkserver":
+            _prepare_forkserver(context)
+        for number in range(plan["world_size"]):
+            ranks.append(_start_rank(context, plan, number))
+
+
+def _start_rank(context, plan: dict, number: int) -> RankProcess:
+    life_read, life_write = context.Pipe(duplex=False)
+    out_read, out_write = context.Pipe(duplex=False)
+    err_read, err_write = context.Pipe(duplex=False)
+    process = context.Process(
+        target=rank.main, args=(plan, number, life_read, out_write, err_write), name=f"rank {number}"
+    )
+    process.start()
+    for end in (life_read, out_write, err_write):
+        end.close()
+    drains = {}
+    for stream, end in (("out", out_read), ("err", err_read)):
+        descriptor = _taken(end)
+        drains[descriptor] = (stream, output.Drain(descriptor))
+    log = (Path(plan["directory"]) / f"rank{number}.log").open("wb", buffering=0)
+    return RankProcess(number, process, _taken(life_write), drains, log, _pidfd(process.pid))
+
+
+def _taken(connection) -> int:
+    """The descriptor of a connection, which no longer closes it."""
+    descriptor = os.dup(connection.fileno())
+    connection.close()
+    return descriptor
+
+
+def _pidfd(pid: int) -> int | None:
+    """A handle on the process itself: readable when it ends, whatever its children keep open."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
+
+
+@contextlib.contextmanager
+def _hidden_main() -> Iterator[None]:
+    """Keep multiprocessing from running the caller's script again, as ``__mp_main__``, in each rank."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _prepare_forkserver(context) -> None:
+    """Preload torch in the server, and start a new server when variables that torch reads at import have changed."""
+    global _server_environment
+    wanted = {k: v for k, v in os.environ.items() if k.startswith(_SERVER_VARIABLES)}
+    if _server_environment not in (None, wanted):
+        multiprocessing.forkserver._forkserver._stop()
+    _server_environment = wanted
+    context.set_forkserver_preload(["torch", "torch.distributed"])
+
+
+def has_ended(one: RankProcess) -> bool:
+    if one.pidfd is None:
+        return one.process.exitcode is not None
+    return is_readable(one.pidfd, 0)
+
+
+def is_readable(descriptor: int, within: float) -> bool:
+    """Something can be read from the descriptor, its end included, within so many seconds."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, selectors.EVENT_READ)
+        return bool(selector.select(timeout=within))
+
+
+def kill_group(one: RankProcess) -> None:
+    """SIGKILL to the rank and its children; to the rank alone if it leads no group yet."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(one.process.pid, signal.SIGKILL)
+            return
