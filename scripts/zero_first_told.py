@@ -11,7 +11,7 @@ from barrier_lab import main
 
 
 def on_rank_zero(prepare: Callable[[], None], rank: int) -> None:
-    """Run ``prepare`` on rank 0; if it fails, raise on every rank an error that says why."""
+    """Run ``prepare`` on rank 0; if it fails, every rank raises an error with the cause."""
     cause = [""]
     if rank == 0:
         try:
@@ -20,7 +20,7 @@ def on_rank_zero(prepare: Callable[[], None], rank: int) -> None:
             cause = [repr(error)]
     dist.broadcast_object_list(cause)  # in place of the barrier: it carries a value
     if cause[0]:
-        raise RuntimeError(f"rank 0 could not prepare the data set: {cause[0]}")
+        raise RuntimeError(f"rank 0 failed: {cause[0]}")
 
 
 def prepare() -> None:

@@ -14,6 +14,7 @@ IN_A_FOLDER = {
     "with": dict(experiment=GUARD),
     "together": dict(experiment=GUARD, barrier=False),
     "later": dict(experiment=GUARD, barrier=False, late=1.5),
+    "later, with": dict(experiment=GUARD, late=1.5),
     "too long": dict(experiment=GUARD, timeout=1.0),
     "half": dict(experiment=HALF),
     "no file": dict(experiment=HALF, rename=True),
@@ -82,6 +83,11 @@ def test_without_the_barrier_ranks_that_come_later_read_half_a_file(runs) -> Non
     assert rows(runs["later"]) == [1000, 500, 500, 500]
 
 
+def test_with_the_barrier_ranks_that_come_later_read_the_whole_file(runs) -> None:
+    assert prepared_by(runs["later, with"]) == [0]
+    assert rows(runs["later, with"]) == [1000] * 4
+
+
 def test_a_preparation_longer_than_the_time_out_fails_the_ranks_that_wait(runs) -> None:
     assert runs["too long"].outcome == "failed"
     assert any("Timed out" in (rank.error or "") for rank in runs["too long"].ranks[1:])
@@ -123,7 +129,7 @@ def test_a_file_renamed_when_whole_is_found_whole(runs) -> None:
 
 def test_a_broadcast_tells_every_rank_why_the_preparation_failed(runs) -> None:
     assert runs["told"].outcome == "completed"
-    assert all("no space left" in runs["told"].line(rank, "could not prepare").text for rank in range(4))
+    assert all("no space left" in runs["told"].line(rank, "rank 0 failed").text for rank in range(4))
 
 
 @pytest.mark.parametrize(
