@@ -64,7 +64,7 @@ def span_candidates(folder: Path) -> dict[str, Timed]:
 
 def our_spans(folder: Path) -> Timed:
     """A span as the hooks record it."""
-    from barrier_lab import recorder as recording
+    from barrier_lab.recording import recorder as recording
 
     recorder = recording.open_trace(folder / "rank0.trace.json", 0)
     place = (__file__, 1, "worker")
@@ -150,8 +150,8 @@ def serve_barriers(pipe: Connection, folder: Path, hooked: bool) -> None:
 
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     if hooked:
-        from barrier_lab import hooks
-        from barrier_lab import recorder as recording
+        from barrier_lab.recording import hooks
+        from barrier_lab.recording import recorder as recording
 
         hooks.install(recording.open_trace(folder / "rank1.trace.json", 1), __file__)
         hooks.start()

@@ -15,8 +15,8 @@ import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 
-from barrier_lab import hooks
-from barrier_lab import recorder as recording
+from barrier_lab.recording import hooks
+from barrier_lab.recording import recorder as recording
 
 
 def two(value: float = 0.0) -> list[torch.Tensor]:

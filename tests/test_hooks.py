@@ -238,7 +238,7 @@ def test_an_operation_in_flight_at_exit_does_not_end_the_rank_badly(runs):
 def test_where_torch_does_not_fit_one_warning_says_so_and_the_script_runs(tmp_path):
     code = """if True:
         import sys, torch, torch.distributed as dist
-        from barrier_lab import hooks, recorder as recording
+        from barrier_lab.recording import hooks, recorder as recording
         del torch._C._dispatch_keyset_full_after
         recorder = recording.open_trace(sys.argv[1], 0)
         assert not hooks.install(recorder, sys.argv[1])

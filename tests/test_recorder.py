@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from barrier_lab import recorder as recording
 from barrier_lab import trace
+from barrier_lab.recording import recorder as recording
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_recording_after_close_is_harmless(recorder, tmp_path):
 def test_events_survive_sigkill(tmp_path):
     code = """if True:
         import os, signal, sys
-        from barrier_lab import recorder as recording
+        from barrier_lab.recording import recorder as recording
         recorder = recording.open_trace(sys.argv[1], 0)
         for seq in range(1, 101):
             recorder.begin("barrier", "collective", group="default", seq=seq)

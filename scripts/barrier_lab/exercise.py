@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from . import diagnose, expect, script, trace
-from .errors import UsageError
-from .failure import is_victim
-from .report import hang_lines, own_traceback
-from .words import summary, who
+from barrier_lab import diagnose, expect, script, trace
+from barrier_lab.diagnose.failure import is_victim
+from barrier_lab.diagnose.words import summary, who
+from barrier_lab.errors import UsageError
+from barrier_lab.report import hang_lines, own_traceback
 
 EXERCISES = script.SCRIPTS / "exercises"
 DEADLINE = 10.0  # seconds from the common start, where the check names none
@@ -61,7 +61,7 @@ class Result:
         text = f'<pre class="bl-check bl-{self.outcome}" tabindex="0">{html.escape(str(self))}</pre>'
         if self.outcome == "right" or self.run is None or not any(rank.started for rank in self.run.ranks):
             return text
-        from . import timeline
+        from barrier_lab import timeline
 
         return text + timeline.html(self.run)
 
@@ -142,7 +142,7 @@ def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: st
 
 def _execute(path: Path, variant: dict, directory: Path):
     """Run a variant: (run, None), or (None, a sentence) if the file was refused without a rank at fault."""
-    from . import experiment
+    from barrier_lab import experiment
 
     options = {key: variant[key] for key in variant if key in experiment.RESERVED}
     parameters = {key: variant[key] for key in variant if key not in experiment.RESERVED}

@@ -8,10 +8,10 @@ import math
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from .words import who
+from barrier_lab.diagnose.words import who
 
 if TYPE_CHECKING:
-    from .experiment import Run
+    from barrier_lab.experiment import Run
 
 FRESH = "\0fresh folder"  # as the value of a parameter in RUNS: the path of a new, empty folder
 

@@ -71,7 +71,7 @@ def _redirect(stdout: int, stderr: int) -> None:
 
 def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
     """Join the others, start together, call the worker, record it all.  Returns the exit code."""
-    from barrier_lab import recorder as recording
+    from barrier_lab.recording import recorder as recording
 
     directory = Path(plan["directory"])
     script = Path(plan["script"])
@@ -82,7 +82,7 @@ def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
         faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True)
     recorder.mark("rank", "meta", **_about(plan, rank))
     _take_threads()
-    from barrier_lab import hooks
+    from barrier_lab.recording import hooks
 
     hooks.install(recorder, script)
     if worker is None:
@@ -229,7 +229,7 @@ def _own_frames(error: BaseException, script: Path) -> traceback.StackSummary:
     """The traceback from the experiment's first frame on, without this package's own frames."""
     frames = traceback.extract_tb(error.__traceback__)
     first = next((i for i, frame in enumerate(frames) if frame.filename == str(script)), len(frames))
-    return traceback.StackSummary.from_list(f for f in frames[first:] if Path(f.filename).parent != _PACKAGE)
+    return traceback.StackSummary.from_list(f for f in frames[first:] if not Path(f.filename).is_relative_to(_PACKAGE))
 
 
 def _own_traceback(error: BaseException, script: Path) -> str:

@@ -4,9 +4,9 @@ import linecache
 import re
 from pathlib import Path
 
-from .diagnose import stands
-from .trace import Place, Trace
-from .words import who
+from barrier_lab.diagnose import stands
+from barrier_lab.diagnose.words import who
+from barrier_lab.trace import Place, Trace
 
 _FRAME = re.compile(r'^  File "(?P<file>[^"]*)", line \d+')
 
@@ -32,7 +32,7 @@ def own_traceback(text: str) -> str:
     for line in text.rstrip().splitlines():
         frame = _FRAME.match(line)
         if frame:
-            keep = "site-packages" not in frame["file"] and Path(frame["file"]).parent != Path(__file__).parent
+            keep = "site-packages" not in frame["file"] and not Path(frame["file"]).is_relative_to(Path(__file__).parent)
         elif not line.startswith("    "):
             keep = True
         if keep:

@@ -12,16 +12,16 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .describe import describe, headline
-from .drawing import GREY, TINT, WIDTH, Drawing, Shape
-from .layout import lay_out
-from .story import Story, tell
-from .timeline_svg import boxed, inline
-from .trace import Trace
+from barrier_lab.timeline.describe import describe, headline
+from barrier_lab.timeline.drawing import GREY, TINT, WIDTH, Drawing, Shape
+from barrier_lab.timeline.layout import lay_out
+from barrier_lab.timeline.story import Story, tell
+from barrier_lab.timeline.svg import boxed, inline
+from barrier_lab.trace import Trace
 
 __all__ = ["describe", "draw", "html", "save", "svg"]
 
-STYLE = rc_params_from_file(Path(__file__).with_suffix(".mplstyle"), use_default_template=False)
+STYLE = rc_params_from_file(Path(__file__).with_name("timeline.mplstyle"), use_default_template=False)
 
 
 def draw(trace: Trace, title: str | None = None) -> Figure:

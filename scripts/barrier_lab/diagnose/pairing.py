@@ -6,7 +6,7 @@ stands and whatever its kind.
 
 from dataclasses import dataclass
 
-from .trace import Rank, Span, Trace
+from barrier_lab.trace import Rank, Span, Trace
 
 Calls = dict[str, dict[int, dict[int, Span]]]  # group -> rank -> place in the rank's order -> call
 

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from .callsite import caller
-from .recorder import describe
-from .waits import is_blocking_message
-from .watch import Watch
+from barrier_lab.recording.callsite import caller
+from barrier_lab.recording.recorder import describe
+from barrier_lab.recording.waits import is_blocking_message
+from barrier_lab.recording.watch import Watch
 
 _PYTHON_NAMES = {
     "allreduce_": "all_reduce",

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from .pairing import calls, members
-from .trace import Span, Trace
+from barrier_lab.diagnose.pairing import calls, members
+from barrier_lab.trace import Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
 

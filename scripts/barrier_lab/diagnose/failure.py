@@ -2,10 +2,10 @@
 
 import re
 
-from .pairing import Calls, calls, meeting
-from .phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands
-from .trace import Rank, Span, Trace
-from .words import at, seconds, summary
+from barrier_lab.diagnose.pairing import Calls, calls, meeting
+from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands
+from barrier_lab.diagnose.words import at, seconds, summary
+from barrier_lab.trace import Rank, Span, Trace
 
 _VICTIM = re.compile(
     r"connection (was )?(closed|reset|refused)|pair closure|broken pipe|socket|remote process exited", re.I

@@ -4,12 +4,23 @@ Computed from the trace alone, for any script.  The words keep apart what the fi
 a "deadline" is the runner's, a "time-out" is the process group's.
 """
 
-from . import phrases
-from .failure import failed, failed_call, is_victim
-from .pairing import Calls, Meeting, blocked_in, calls, meeting, members, mismatch, missing, shift, waits_for
-from .phrases import Phrase, closed, last_call, nth, on_group, sentences
-from .trace import Rank, Span, Trace
-from .words import at, listed, ordinal, seconds, spot, times, who
+from barrier_lab.diagnose import phrases
+from barrier_lab.diagnose.failure import failed, failed_call, is_victim
+from barrier_lab.diagnose.pairing import (
+    Calls,
+    Meeting,
+    blocked_in,
+    calls,
+    meeting,
+    members,
+    mismatch,
+    missing,
+    shift,
+    waits_for,
+)
+from barrier_lab.diagnose.phrases import Phrase, closed, last_call, nth, on_group, sentences
+from barrier_lab.diagnose.words import at, listed, ordinal, seconds, spot, times, who
+from barrier_lab.trace import Rank, Span, Trace
 
 __all__ = ["missing", "outcome", "stands", "verdict"]
 

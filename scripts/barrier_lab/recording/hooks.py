@@ -17,9 +17,9 @@ from pathlib import Path
 
 import torch
 
-from .recorder import Recorder, describe
-from .waits import wrap_sleep, wrap_work
-from .watch import Watch
+from barrier_lab.recording.recorder import Recorder, describe
+from barrier_lab.recording.waits import wrap_sleep, wrap_work
+from barrier_lab.recording.watch import Watch
 
 _watch: Watch | None = None
 _libraries: list[torch.library.Library] = []  # the dispatcher forgets a hook when its library goes
@@ -37,7 +37,7 @@ def install(recorder: Recorder, script: str | Path) -> bool:
     wrap_sleep(_watch, str(script))
     undo: Callable[[], None] | None = None
     try:
-        from .dispatcher import hook_all
+        from barrier_lab.recording.dispatcher import hook_all
 
         undo = wrap_work(_watch)
         _libraries.extend(hook_all(_watch))

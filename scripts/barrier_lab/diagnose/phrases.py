@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from .pairing import Calls, Meeting, blocked_in, in_flight
-from .trace import Rank, Span
-from .words import at, listed, ordinal, seconds, spoken, spot, summary, times, who
+from barrier_lab.diagnose.pairing import Calls, Meeting, blocked_in, in_flight
+from barrier_lab.diagnose.words import at, listed, ordinal, seconds, spoken, spot, summary, times, who
+from barrier_lab.trace import Rank, Span
 
 MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
 

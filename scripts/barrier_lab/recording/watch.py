@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import torch.distributed as dist
 
-from .recorder import Recorder
+from barrier_lab.recording.recorder import Recorder
 
 
 class Group:

@@ -1,12 +1,12 @@
 """The timeline in words, for those who cannot see it."""
 
-from .bar_words import Bar, seconds
-from .bars import Row
-from .releases import called
-from .story import Story, tell
-from .trace import Trace
-from .words import listed, summary, who
-from .words import ordinal as nth
+from barrier_lab.diagnose.words import listed, summary, who
+from barrier_lab.diagnose.words import ordinal as nth
+from barrier_lab.timeline.bar_words import Bar, seconds
+from barrier_lab.timeline.bars import Row
+from barrier_lab.timeline.releases import called
+from barrier_lab.timeline.story import Story, tell
+from barrier_lab.trace import Trace
 
 STEPS = 12  # of one rank
 STORIES = 8  # groups of ranks that did the same

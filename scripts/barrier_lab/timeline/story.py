@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from .bars import Row, rows
-from .drawing import LEAST, WIDTH
-from .releases import Mismatch, Release, ordinals, releases
-from .trace import Trace
+from barrier_lab.timeline.bars import Row, rows
+from barrier_lab.timeline.drawing import LEAST, WIDTH
+from barrier_lab.timeline.releases import Mismatch, Release, ordinals, releases
+from barrier_lab.trace import Trace
 
 SHORTEST = 0.001  # seconds: a timeline is at least this long
 

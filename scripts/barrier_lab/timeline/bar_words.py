@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from .releases import BARRIERS, called, spot
-from .trace import Rank, Span, Trace
-from .words import summary
+from barrier_lab.diagnose.words import summary
+from barrier_lab.timeline.releases import BARRIERS, called, spot
+from barrier_lab.trace import Rank, Span, Trace
 
 Piece = tuple[float, float, Span | None]  # begin, end, and the call; None: the rank works
 

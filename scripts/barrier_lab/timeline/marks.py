@@ -1,10 +1,10 @@
 """Draw the rows of a timeline into a :class:`Drawing`."""
 
-from .bar_words import Bar
-from .bars import Row
-from .drawing import GREY, HATCHES, INK, RED, WIDTH, Drawing, Grid, Label, Line, Shape
-from .labels import Taken, is_free, place, width_of
-from .release_marks import Pass
+from barrier_lab.timeline.bar_words import Bar
+from barrier_lab.timeline.bars import Row
+from barrier_lab.timeline.drawing import GREY, HATCHES, INK, RED, WIDTH, Drawing, Grid, Label, Line, Shape
+from barrier_lab.timeline.labels import Taken, is_free, place, width_of
+from barrier_lab.timeline.release_marks import Pass
 
 
 def fits(bar: Bar, width: float, grid: Grid) -> str | None:

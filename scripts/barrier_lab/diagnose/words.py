@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from .trace import Place, Span
+from barrier_lab.trace import Place, Span
 
 
 def ordinal(n: int) -> str:

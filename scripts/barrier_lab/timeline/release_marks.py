@@ -1,10 +1,10 @@
 """Draw the releases of a timeline, and calls that do not match, into a :class:`Drawing`."""
 
-from .drawing import GREY, INK, RED, WIDTH, Drawing, Grid, Label, Line
-from .labels import Taken, width_of
-from .releases import Mismatch, Release, called
-from .words import ordinal as nth
-from .words import who
+from barrier_lab.diagnose.words import ordinal as nth
+from barrier_lab.diagnose.words import who
+from barrier_lab.timeline.drawing import GREY, INK, RED, WIDTH, Drawing, Grid, Label, Line
+from barrier_lab.timeline.labels import Taken, width_of
+from barrier_lab.timeline.releases import Mismatch, Release, called
 
 SIZE = 10.0  # of letters
 CLOSE = 10.0  # points between release lines: closer together they would be a curtain

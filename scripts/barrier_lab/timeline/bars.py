@@ -6,8 +6,8 @@ No drawing here: times are seconds, words are given longest first, and the drawi
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .bar_words import Bar, Piece, alive, bar_of, call_bar, ending, is_call
-from .trace import Output, Rank, Span, Trace
+from barrier_lab.timeline.bar_words import Bar, Piece, alive, bar_of, call_bar, ending, is_call
+from barrier_lab.trace import Output, Rank, Span, Trace
 
 MOST = 6000  # bars in one figure: more make a page slow and show nothing that merged bars do not
 

@@ -13,9 +13,9 @@ import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
-from .callsite import caller, is_own
-from .recorder import describe
-from .watch import Watch
+from barrier_lab.recording.callsite import caller, is_own
+from barrier_lab.recording.recorder import describe
+from barrier_lab.recording.watch import Watch
 
 
 def wrap_work(watch: Watch) -> Callable[[], None]:

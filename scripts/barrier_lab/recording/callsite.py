@@ -8,7 +8,7 @@ import sysconfig
 import threading
 from types import FrameType
 
-from .recorder import Place
+from barrier_lab.recording.recorder import Place
 
 
 def caller(frame: FrameType | None) -> Place | None:
@@ -38,7 +38,7 @@ def _installed() -> tuple[str, ...]:
     """The folders of code that is not the reader's, each with its closing separator."""
     paths = sysconfig.get_paths()
     folders = {paths[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders |= {*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(__file__)}
+    folders |= {*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(os.path.dirname(__file__))}
     torch = sys.modules.get("torch")
     if torch is not None:
         folders.add(os.path.dirname(torch.__file__))

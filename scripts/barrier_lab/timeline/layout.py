@@ -2,14 +2,14 @@
 
 from itertools import pairwise
 
-from .bar_words import Bar
-from .bars import Row
-from .drawing import NOTCH, WIDTH, Drawing, Grid
-from .labels import width_of
-from .marks import draw_names, draw_row, fits, spread
-from .release_marks import draw_passes, label_releases
-from .story import SHORTEST, Story
-from .trace import Trace
+from barrier_lab.timeline.bar_words import Bar
+from barrier_lab.timeline.bars import Row
+from barrier_lab.timeline.drawing import NOTCH, WIDTH, Drawing, Grid
+from barrier_lab.timeline.labels import width_of
+from barrier_lab.timeline.marks import draw_names, draw_row, fits, spread
+from barrier_lab.timeline.release_marks import draw_passes, label_releases
+from barrier_lab.timeline.story import SHORTEST, Story
+from barrier_lab.trace import Trace
 
 
 def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
