@@ -13,7 +13,7 @@ from barrier_lab import main
 
 
 def validate(seconds: float) -> None:
-    time.sleep(seconds)  # takes longer than planned
+    time.sleep(seconds)  # too many
 
 
 def worker(
