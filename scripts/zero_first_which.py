@@ -35,24 +35,21 @@ def worker(
     variable: Literal["rank", "local_rank", "minus_one", "zero", "text"] = "rank",
     nodes: int = 2,
     one_disk: bool = False,
-    init_first: bool = True,
+    group: bool = True,
     folder: str = "",
 ) -> None:
     node, local_rank = divmod(rank, world_size // nodes)
     values = {"rank": rank, "local_rank": local_rank, "minus_one": -1, "zero": 0, "text": str(rank)}
-    if init_first or not folder:
-        dist.init_process_group("gloo")
     name = "the one disk" if one_disk else f"the disk of node {node}"
     disk = Path(folder or fresh_folder()) / name
     disk.mkdir(exist_ok=True)
+    if not group:  # as before init_process_group
+        dist.destroy_process_group()
     with zero_first(values[variable]):
         if not (disk / "data.txt").exists():
             print(f"prepares the data set on {name}")
             prepare(disk / "data.txt")
-    if not dist.is_initialized():
-        dist.init_process_group("gloo")
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    main(worker, init=False, world_size=4)
+    main(worker, world_size=4)

@@ -26,7 +26,7 @@ IN_A_FOLDER = {
     "minus_one": dict(experiment=WHICH, variable="minus_one", one_disk=True),
     "zero": dict(experiment=WHICH, variable="zero", one_disk=True),
     "text": dict(experiment=WHICH, variable="text", one_disk=True),
-    "too early": dict(experiment=WHICH, variable="rank", one_disk=True, init_first=False),
+    "too early": dict(experiment=WHICH, variable="rank", one_disk=True, group=False),
 }
 OTHERS = {
     "caught": dict(experiment=TROUBLE, trouble="caught", deadline=3),
