@@ -17,6 +17,8 @@ WRONG = {
     "unknown parameter": (["run", "ordering", "--puase", "1"], "--puase"),
     "unknown backend": (["run", "ordering", "--backend", "mpi"], "auto, gloo, nccl"),
     "unknown start method": (["run", "ordering", "--start-method", "fork"], "spawn, forkserver"),
+    "backend for a script that chooses it": (["run", "first_barrier", "--backend", "gloo"], "makes its process group itself"),
+    "time-out for such a script": (["run", "first_barrier", "--timeout", "5"], "makes its process group itself"),
     "negative deadline": (["run", "ordering", "--deadline", "-1"], "seconds above 0"),
     "time-out that is no number": (["run", "ordering", "--timeout", "soon"], "seconds above 0"),
     "folder that cannot be written": (["run", "ordering", "--out", "/proc/run"], "cannot be written"),

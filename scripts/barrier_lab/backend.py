@@ -23,7 +23,7 @@ def choose(requested: str, local_ranks: int, device_count: int, has_nccl: bool) 
         return "nccl", "it was asked for"
     if obstacle:
         return "gloo", obstacle
-    return "nccl", f"there is a CUDA device for each of the {local_ranks} local ranks"
+    return "nccl", f"there is a CUDA device for each of the {local_ranks} local rank{'s' if local_ranks > 1 else ''}"
 
 
 def choose_here(requested: str, local_ranks: int) -> tuple[str, str]:

@@ -220,13 +220,22 @@ def execute(
     }
     if start_method not in START_METHODS:
         raise UsageError(f"The start method {start_method!r} is not known: choose one of {', '.join(START_METHODS)}.")
-    plan["backend"], plan["backend_reason"] = backends.choose_here(backend, plan["world_size"])
+    plan["backend"], plan["backend_reason"] = choose_backend(experiment, backend, timeout, plan["world_size"])
     directory, folder = _directory(out)
     plan["directory"] = str(directory)
     from barrier_lab import launch
 
     launch.launch(plan, on_line, on_tick and (lambda: on_tick(directory)), cancel)
     return Run(trace.read(directory), folder)
+
+
+def choose_backend(about: script.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:
+    """Backend and reason.  A script that makes its group itself chooses there: ``UsageError`` if told here."""
+    if about.init:
+        return backends.choose_here(backend, local_ranks)
+    if backend != "auto" or timeout is not None:
+        raise UsageError(f"{about.name} makes its process group itself: leave out backend and timeout.")
+    return None, "the script chose it"
 
 
 def _world_size(value: object) -> int:

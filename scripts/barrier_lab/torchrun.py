@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from barrier_lab import backend, cli, experiment, lifeline, output, rank, script
+from barrier_lab import cli, experiment, lifeline, output, rank, script
 from barrier_lab.errors import UsageError
 
 REFUSED = ("--json", "--plot", "--world-size")
@@ -50,7 +50,8 @@ def _parser(about: script.Script) -> argparse.ArgumentParser:
 
 
 def _plan(about: script.Script, given: argparse.Namespace) -> dict:
-    chosen, reason = backend.choose_here(given.backend, int(os.environ["LOCAL_WORLD_SIZE"]))
+    local_ranks = int(os.environ["LOCAL_WORLD_SIZE"])
+    chosen, reason = experiment.choose_backend(about, given.backend, given.timeout, local_ranks)
     return {
         "experiment": about.name,
         "script": str(about.path),

@@ -187,11 +187,15 @@ def _read_line(line: bytes) -> list:
 
 
 def _first_about(events: dict[int, list[dict]]) -> dict:
+    """What the first rank says of the run, with the backend that the script chose if nobody chose it before."""
+    about = {}
     for rank in sorted(events):
         for event in events[rank]:
-            if event.get("cat") == "meta" and event["name"] == "rank":
-                return event["args"]
-    return {}
+            if event.get("cat") == "meta" and event["name"] in ("rank", "backend"):
+                about |= {key: value for key, value in event["args"].items() if about.get(key) is None}
+        if about:
+            break
+    return about
 
 
 def _read_rank(directory: Path, number: int, events: list[dict], known: dict, about: dict) -> Rank:

@@ -40,4 +40,6 @@ class Watch:
         known = self.groups.get(group)
         if known is None:
             known = self.groups[group] = Group(group)
+            if known.name == "default":
+                self.recorder.mark("backend", "meta", backend=dist.get_backend(group))
         return known

@@ -156,7 +156,7 @@ def _polygons(gid: str, shapes: list[Shape], scale: float) -> PolyCollection:
 def _small_print(trace: Trace) -> str:
     backend = trace.backend or ""
     reason = trace.backend_reason or ""
-    said = reason if backend.lower() in reason.lower() else f"{backend} ({reason})" if reason else backend
+    said = f"{backend}, because {reason}" if reason else backend
     ranks = f"{trace.world_size} rank{'s' if trace.world_size != 1 else ''}"
     parts = [trace.experiment, ranks, said, f"torch {trace.torch}" if trace.torch else ""]
     return "  ·  ".join(part for part in parts if part)
