@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -76,6 +77,15 @@ def test_every_link_within_the_book_leads_somewhere(book):
 
 def has_id(page: Path, anchor: str) -> bool:
     return anchor in {element["id"] for element in parsed(page).select("[id]")}
+
+
+def test_the_learning_path_gives_the_minutes_that_the_lessons_give(book):
+    rows = parsed(book / "book" / "learning_path.html").select("table tbody tr")
+    for lesson, row in zip(LESSONS, rows, strict=True):
+        minutes = [cell.text for cell in row.select("td")[2:]]
+        cards = parsed(book / "notebooks" / f"{lesson}.html").select(".sd-card")[:3]
+        given = [re.findall(r"\d+", card.text) for card in cards]
+        assert any(minutes == pair for numbers in given for pair in map(list, pairwise(numbers))), lesson
 
 
 def test_no_id_stands_twice_on_a_page(book):
