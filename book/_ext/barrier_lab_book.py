@@ -64,7 +64,9 @@ def table(app: Sphinx, page: str, claims: list[tuple[str, Claim]]) -> nodes.tabl
     body = nodes.tbody("", *(row(cells_of(app, page, lesson, claim)) for lesson, claim in claims))
     head = nodes.thead("", row([[text(words)] for words in HEAD]))
     columns = [nodes.colspec(colwidth=width) for width in WIDTHS]
-    return nodes.table("", nodes.tgroup("", *columns, head, body, cols=len(columns)), classes=["bl-claims", "colwidths-given"])
+    return nodes.table(
+        "", nodes.tgroup("", *columns, head, body, cols=len(columns)), classes=["bl-claims", "colwidths-given"]
+    )
 
 
 def row(cells: list[list[nodes.Node]]) -> nodes.row:
