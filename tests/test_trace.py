@@ -143,3 +143,11 @@ def test_reading_and_explaining_import_no_torch(tmp_path):
         "sys.exit(bool(writers & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_what_a_rank_sees_after_its_deadline_is_no_part_of_the_run(tmp_path):
+    late = [*barrier(7, 1.0, 6.02), *raised(6.03, "RuntimeError: Connection closed by peer")]
+    run = trace.read(write(tmp_path, {0: [start(), late]}, {0: 7}, deadline=6.0))
+    [span] = run.ranks[0].spans
+    assert span.end is None
+    assert run.ranks[0].error is None

@@ -115,9 +115,9 @@ def is_readable(descriptor: int, within: float) -> bool:
         return bool(selector.select(timeout=within))
 
 
-def kill_group(one: RankProcess) -> None:
-    """SIGKILL to the rank and its children; to the rank alone if it leads no group yet."""
+def signal_group(one: RankProcess, number: int) -> None:
+    """A signal to the rank and its children; to the rank alone if it leads no group yet."""
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(one.process.pid, signal.SIGKILL)
+            kill(one.process.pid, number)
             return

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barrier_lab import output, rank
-from barrier_lab.processes import RankProcess, has_ended, is_readable, kill_group
+from barrier_lab.processes import RankProcess, has_ended, is_readable, signal_group
 
 GRACE = 5.0  # seconds that the others get, after a rank failed, to say what they see
 STACK_TIME = 0.3  # seconds for the ranks to write their stacks once the deadline has passed
@@ -115,7 +115,7 @@ def _note_end(one: RankProcess, state: State) -> None:
     if not one.alive or not has_ended(one):
         return
     one.alive = False
-    kill_group(one)
+    signal_group(one, signal.SIGKILL)
     one.process.join(1.0)
     code = one.process.exitcode
     if code is not None and code < 0:
@@ -156,9 +156,11 @@ def collect_stacks(plan: dict, ranks: list[RankProcess]) -> None:
 
 def end_all(ranks: list[RankProcess], state: State, on_line: OnLine | None) -> None:
     """Kill what is left, take what it still had to say, and give back every descriptor."""
+    left = [one for one in ranks if one.alive]
+    for number in (signal.SIGSTOP, signal.SIGKILL):  # first all stand still: no rank may see another one die
+        for one in left:
+            signal_group(one, number)
     for one in ranks:
-        if one.alive:
-            kill_group(one)
         os.close(one.lifeline)
     for one in ranks:
         one.process.join(5.0)

@@ -200,26 +200,46 @@ def _first_about(events: dict[int, list[dict]]) -> dict:
 
 def _read_rank(directory: Path, number: int, events: list[dict], known: dict, about: dict) -> Rank:
     rank = Rank(rank=number, exit_code=known.get("exit_code"), signal=known.get("signal"))
-    marks = {e["name"]: e["ts"] for e in events if e.get("cat") == "meta"}
-    first = next((e["ts"] for e in events if "ts" in e), 0.0)
-    start = marks.get("start", first)
-    rank.started = "start" in marks
-    rank.ended = (marks["end"] - start) / 1e6 if "end" in marks else None
+    start = next((e["ts"] for e in events if e["name"] == "start" and e.get("cat") == "meta"), None)
+    rank.started = start is not None
+    if start is None:
+        start = next((e["ts"] for e in events if "ts" in e), 0.0)
+    rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
+    stack = _read_text(directory / f"rank{number}.stack")
+    rank.stuck_at = _stuck_at(stack, about.get("script"))
+    if stack and about.get(
+        "deadline"
+    ):  # between the deadline and its end, a rank may see others end: no part of the run
+        horizon = about["deadline"]
+        events = [event for event in events if (event.get("ts", start) - start) / 1e6 <= horizon]
+        rank.output = [line for line in rank.output if line.t <= horizon]
     rank.spans = _spans(number, events, start)
     for event in events:
-        if event.get("cat") == "meta" and event["name"] == "result":
-            rank.result = event["args"]["value"]
-        if event.get("cat") == "error":
-            args = event["args"]
-            rank.error = args["traceback"]
-            if args.get("file"):
-                rank.error_at = Place(args["file"], args["line"], args["function"])
-    rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
-    rank.stuck_at = _read_stack(directory / f"rank{number}.stack", about.get("script"))
+        if event.get("cat") in ("meta", "error"):
+            _take_mark(rank, event, start)
     times = [(e["ts"] - start) / 1e6 for e in events if "ts" in e] + [line.t for line in rank.output]
     rank.last = max(times, default=0.0)
     _mark_blocked_below_python(rank)
     return rank
+
+
+def _take_mark(rank: Rank, event: dict, start: float) -> None:
+    args = event.get("args", {})
+    if event["cat"] == "error":
+        rank.error = args["traceback"]
+        if args.get("file"):
+            rank.error_at = Place(args["file"], args["line"], args["function"])
+    elif event["name"] == "end":
+        rank.ended = (event["ts"] - start) / 1e6
+    elif event["name"] == "result":
+        rank.result = args["value"]
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _spans(number: int, events: list[dict], start: float) -> list[Span]:
@@ -256,11 +276,7 @@ def _spans(number: int, events: list[dict], start: float) -> list[Span]:
 def _read_output(path: Path, start: float) -> list[Output]:
     """Lines of ``rankN.log``: ``<monotonic seconds> <out|err> <text>``."""
     lines = []
-    try:
-        text = path.read_text(errors="replace")
-    except FileNotFoundError:
-        return lines
-    for line in text.split("\n"):
+    for line in _read_text(path).split("\n"):
         stamp, _, rest = line.partition(" ")
         stream, _, text = rest.partition(" ")
         try:
@@ -281,12 +297,9 @@ def stack_frames(text: str) -> list[Place]:
     return [Place(m["file"], int(m["line"]), m["function"]) for m in found if m]
 
 
-def _read_stack(path: Path, script: str | None) -> Place | None:
+def _stuck_at(stack: str, script: str | None) -> Place | None:
     """The innermost frame of the experiment's own file, else the innermost outside installed packages."""
-    try:
-        frames = stack_frames(path.read_text(errors="replace"))
-    except FileNotFoundError:
-        return None
+    frames = stack_frames(stack)
     written = (script or "").encode("ascii", "backslashreplace").decode()  # as faulthandler writes a name
     for frame in frames:
         if frame.file == written:
