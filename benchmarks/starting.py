@@ -55,7 +55,7 @@ def against_bare() -> None:
     """``run("slowest_rank")``, at its full five seconds, against bare ``mp.spawn``."""
     pairs = [(ours(2, 5.0, "spawn")[0], bare(2, 5.0)) for _ in range(ROUNDS)]
     mine, plain = (statistics.median(column) for column in zip(*pairs, strict=True))
-    print(f"run('slowest_rank') / bare mp.spawn         {mine / plain:6.3f}   ({mine:.2f} s / {plain:.2f} s; at most 1.05)")
+    report("run('slowest_rank') / bare mp.spawn", mine / plain, f"{mine:.2f} s / {plain:.2f} s; at most 1.05")
 
 
 def rerun(world_size: int, most: float, factor: float) -> None:
@@ -63,8 +63,14 @@ def rerun(world_size: int, most: float, factor: float) -> None:
     ours(world_size, 0.2, "forkserver")
     pairs = [(ours(world_size, 0.2, "forkserver")[1], ours(world_size, 0.2, "spawn")[1]) for _ in range(ROUNDS)]
     warm, cold = (statistics.median(column) for column in zip(*pairs, strict=True))
-    print(f"overhead of a re-run, {world_size} ranks, forkserver     {warm:6.3f} s (at most {most} s)")
-    print(f"overhead, {world_size} ranks, spawn / forkserver         {cold / warm:6.1f}   ({cold:.2f} s / {warm:.2f} s; at least {factor})")
+    name = f"re-run of {world_size} ranks"
+    report(f"{name}, overhead of forkserver in s", warm, f"at most {most}")
+    report(f"{name}, overhead of spawn / of forkserver", cold / warm, f"{cold:.2f} s / {warm:.2f} s; at least {factor}")
+
+
+def report(name: str, value: float, remark: str) -> None:
+    """One line of the table."""
+    print(f"{name:<52}{value:7.3f}   ({remark})")
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from barrier_lab.backend import choose
         (4, 2, "nccl", "a CUDA device for each"),
     ],
 )
-def test_auto_takes_nccl_only_with_a_device_for_each_local_rank(devices: int, ranks: int, chosen: str, reason: str) -> None:
+def test_auto_takes_nccl_only_with_a_device_for_each_local_rank(devices, ranks, chosen, reason) -> None:
     backend, why = choose("auto", ranks, devices, has_nccl=True)
     assert backend == chosen
     assert reason in why
@@ -25,7 +25,7 @@ def test_auto_takes_nccl_only_with_a_device_for_each_local_rank(devices: int, ra
 
 @pytest.mark.parametrize(("devices", "ranks"), [(0, 1), (0, 2), (1, 2), (2, 4)])
 def test_nccl_is_refused_with_one_sentence_where_it_cannot_work(devices: int, ranks: int) -> None:
-    with pytest.raises(ValueError, match="NCCL cannot work here, because .*: use --backend gloo"):
+    with pytest.raises(ValueError, match=r"NCCL cannot work here, because .*: use --backend gloo"):
         choose("nccl", ranks, devices, has_nccl=True)
 
 

@@ -55,7 +55,7 @@ def test_sigkill_of_the_runner_during_start_up_ends_every_rank(when: float) -> N
 def test_ctrl_c_in_a_terminal_ends_the_run_with_130(tmp_path: Path, how: str) -> None:
     environment = marked_environment()
     arguments = ["-m", "barrier_lab", "run", str(MISBEHAVE), "--how", how, "--out", str(tmp_path / "run")]
-    terminal = pexpect.spawn(sys.executable, arguments, env=environment, encoding="utf-8", timeout=30, dimensions=(24, 200))
+    terminal = pexpect.spawn(sys.executable, arguments, env=environment, encoding="utf-8", dimensions=(24, 200))
     wait_until_waiting(tmp_path / "run")
     terminal.sendintr()
     terminal.expect("interrupted")
@@ -83,7 +83,7 @@ def start_in_kernel(client, directory: Path, method: str) -> str:
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_interrupting_a_notebook_kernel_ends_the_ranks_and_the_kernel_goes_on(kernel, tmp_path: Path, method: str) -> None:
+def test_interrupting_a_notebook_kernel_ends_the_ranks_and_the_kernel_goes_on(kernel, tmp_path, method) -> None:
     manager, client, environment = kernel
     message = start_in_kernel(client, tmp_path / "run", method)
     manager.interrupt_kernel()

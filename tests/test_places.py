@@ -50,7 +50,6 @@ def test_a_run_completes_from_a_folder_with_an_awkward_name(tmp_path: Path) -> N
 
 def test_a_run_completes_with_a_working_directory_that_cannot_be_written() -> None:
     assert os.path.isdir("/proc/self")
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS / "ordering.py")], cwd="/proc", capture_output=True, text=True, timeout=120, check=False
-    )
+    command = [sys.executable, str(SCRIPTS / "ordering.py")]
+    done = subprocess.run(command, cwd="/proc", capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

@@ -260,7 +260,12 @@ def seconds(name: str, value: object) -> float:
 
 
 def _directory(out: str | Path | None) -> tuple[Path, tempfile.TemporaryDirectory | None]:
-    """A folder for the run: the given one, if it holds no run yet, or one that goes with the ``Run``."""
+    """A folder for the run: the given one, if it holds no run yet, or one that goes with the ``Run``.
+
+    With BARRIER_LAB_KEEP set to a folder, every run that names none is kept there.
+    """
+    if out is None and (keep := os.environ.get("BARRIER_LAB_KEEP")):
+        return Path(tempfile.mkdtemp(prefix="run-", dir=writable_directory(keep))), None
     if out is None:
         folder = tempfile.TemporaryDirectory(prefix="barrier_lab-", ignore_cleanup_errors=True)
         return Path(folder.name), folder

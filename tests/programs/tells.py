@@ -10,7 +10,14 @@ import torch.distributed as dist
 
 
 def worker(
-    rank: int, world_size: int, *, n: int = 1, x: float = 1.5, flag: bool = False, word: str = "", way: Literal["a", "b"] = "a"
+    rank: int,
+    world_size: int,
+    *,
+    n: int = 1,
+    x: float = 1.5,
+    flag: bool = False,
+    word: str = "",
+    way: Literal["a", "b"] = "a",
 ) -> dict:
     print("out", flush=True)
     print("err", file=sys.stderr)
