@@ -1,6 +1,8 @@
 """The trace file: whole, valid and in order, whatever is written to it and whatever ends its writer."""
 
+import errno
 import json
+import mmap
 import os
 import signal
 import subprocess
@@ -10,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from barrier_lab import trace
+from barrier_lab import terminal, trace
 from barrier_lab.recording import recorder as recording
+from barrier_lab.recording.lines import CHUNK
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def recorder(tmp_path):
 def events(directory: Path) -> list[dict]:
     """The events of rank 0, read by JSON's own rules: only the closing bracket is missing."""
     text = (directory / "rank0.trace.json").read_text()
-    return json.loads(text.rstrip(",\n") + "]", parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    return json.loads(text.rstrip().rstrip(",") + "]", parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
 
 
 def test_a_trace_without_events_names_its_process(recorder, tmp_path):
@@ -93,7 +96,7 @@ def test_an_error_with_many_lines_is_told_by_its_first(recorder, tmp_path):
 
 def test_threads_do_not_mix_their_lines(recorder, tmp_path):
     def write():
-        for _ in range(300):
+        for _ in range(1000):
             with recorder.span("step", "sleep"):
                 pass
 
@@ -103,8 +106,8 @@ def test_threads_do_not_mix_their_lines(recorder, tmp_path):
     for thread in threads:
         thread.join()
     found = events(tmp_path)[1:]
-    assert sorted(event["args"]["op"] for event in found if event["ph"] == "B") == list(range(1, 1201))
-    assert len(found) == 2400
+    assert sorted(event["args"]["op"] for event in found if event["ph"] == "B") == list(range(1, 4001))
+    assert len(found) == 8000
 
 
 def test_a_forked_child_writes_nothing_into_the_trace(recorder, tmp_path):
@@ -124,11 +127,80 @@ def test_names_without_end_do_not_fill_the_memory(recorder, monkeypatch):
     assert len(recorder._thread.templates) <= 10
 
 
-def test_a_disk_that_is_full_ends_the_recording_and_not_the_run(capsys):
-    recorder = recording.Recorder(os.open("/dev/full", os.O_WRONLY), 3)
-    for _ in range(3):
-        recorder.mark("start", "meta")
-    assert capsys.readouterr().err.count("rank 3 records no longer") == 1
+def test_a_disk_that_is_full_ends_the_recording_and_not_the_run(tmp_path):
+    code = """if True:
+        import resource, sys
+        from barrier_lab.recording import recorder as recording
+        from barrier_lab.recording.lines import CHUNK
+        resource.setrlimit(resource.RLIMIT_FSIZE, (CHUNK * 5 // 2, resource.RLIM_INFINITY))
+        recorder = recording.open_trace(sys.argv[1], 0)
+        for seq in range(1, 3001):
+            recorder.begin("barrier", "collective", group="default", seq=seq)
+        print("alive")"""
+    command = [sys.executable, "-c", code, tmp_path / "rank0.trace.json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "alive\n")
+    assert done.stderr.count("rank 0 records no longer") == len(done.stderr.splitlines()) == 1
+    numbers = [event["args"]["seq"] for event in events(tmp_path)[1:]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert 500 < len(numbers) < 3000
+
+
+def test_a_trace_that_cannot_be_made_is_an_error(tmp_path):
+    with pytest.raises(OSError):
+        recording.open_trace(tmp_path / "absent" / "rank0.trace.json", 0)
+
+
+def test_the_trace_of_another_process_is_never_cut_short(recorder, tmp_path):
+    with pytest.raises(FileExistsError):
+        recording.open_trace(tmp_path / "rank0.trace.json", 0)
+
+
+def test_where_files_cannot_be_mapped_each_event_is_written(tmp_path, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise OSError(errno.ENODEV, "No such device")
+
+    monkeypatch.setattr(mmap, "mmap", refuse)
+    recorder = recording.open_trace(tmp_path / "rank0.trace.json", 0)
+    for number in range(2000):
+        recorder.mark(str(number), "meta")
+    written = (tmp_path / "rank0.trace.json").read_bytes()
+    recorder.close()
+    assert (tmp_path / "rank0.trace.json").read_bytes() == written
+    assert [event["name"] for event in events(tmp_path)[1:]] == [str(number) for number in range(2000)]
+
+
+@pytest.mark.parametrize("size", [CHUNK - 1000, CHUNK, 3 * CHUNK])
+def test_an_event_can_be_longer_than_the_chunks_of_the_file(recorder, tmp_path, size):
+    for name in ("before", "x" * size, "after"):
+        recorder.mark(name, "meta")
+    assert [len(event["name"]) for event in events(tmp_path)[1:]] == [6, size, 5]
+
+
+def test_a_closed_trace_ends_with_its_last_event(recorder, tmp_path):
+    recorder.mark("start", "meta")
+    assert (tmp_path / "rank0.trace.json").stat().st_size % CHUNK == 0
+    recorder.close()
+    text = (tmp_path / "rank0.trace.json").read_text()
+    assert text.endswith("},\n") and not text.endswith("\n\n")
+
+
+def test_the_trace_of_a_process_that_ends_by_itself_has_no_blank_lines(tmp_path):
+    code = """if True:
+        import sys
+        from barrier_lab.recording import recorder as recording
+        recording.open_trace(sys.argv[1], 0).mark("start", "meta")"""
+    path = tmp_path / "rank0.trace.json"
+    subprocess.run([sys.executable, "-c", code, path], check=True, timeout=60)
+    assert len(path.read_text().split("\n")) == 4
+
+
+def test_the_live_line_finds_the_last_event_before_the_blank_lines(recorder, tmp_path):
+    for seq in range(1, 1001):
+        op = recorder.begin("barrier", "collective", group="default", seq=seq)
+        assert f"in barrier {seq} " in terminal.doing_now(tmp_path).plain
+        recorder.end("barrier", "collective", op)
+    assert "working" in terminal.doing_now(tmp_path).plain
 
 
 def test_recording_after_close_is_harmless(recorder, tmp_path):
@@ -143,10 +215,10 @@ def test_events_survive_sigkill(tmp_path):
         import os, signal, sys
         from barrier_lab.recording import recorder as recording
         recorder = recording.open_trace(sys.argv[1], 0)
-        for seq in range(1, 101):
+        for seq in range(1, 1001):
             recorder.begin("barrier", "collective", group="default", seq=seq)
         assert "torch" not in sys.modules
         os.kill(os.getpid(), signal.SIGKILL)"""
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "rank0.trace.json"], timeout=60)
     assert done.returncode == -signal.SIGKILL
-    assert [event["args"]["seq"] for event in events(tmp_path)[1:]] == list(range(1, 101))
+    assert [event["args"]["seq"] for event in events(tmp_path)[1:]] == list(range(1, 1001))

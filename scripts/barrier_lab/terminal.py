@@ -11,7 +11,8 @@ from rich.live import Live
 from rich.text import Text
 
 COLOURS = ("blue", "dark_orange3", "green", "magenta")
-_TAIL = 4096  # bytes at the end of a trace file that hold at least its last event
+_TAIL = 4096  # bytes of a trace that hold at least its last event
+_BLANKS = 1 << 16  # the most that follow it while the rank writes (lines.CHUNK)
 
 
 @contextlib.contextmanager
@@ -81,8 +82,8 @@ def _doing(path: Path) -> str:
 def _last_events(path: Path) -> list[dict]:
     with path.open("rb") as file:
         file.seek(0, 2)
-        file.seek(max(0, file.tell() - _TAIL))
-        lines = file.read().split(b"\n")
+        file.seek(max(0, file.tell() - _BLANKS - _TAIL))
+        lines = file.read().rstrip()[-_TAIL:].split(b"\n")
     events = []
     for line in lines:
         with contextlib.suppress(ValueError):

@@ -1,8 +1,8 @@
 """Append trace events to one rank's file, so that each survives whatever ends the rank.
 
-The format is Chrome's Trace Event Format, JSON array form, one event a line.  An event is one ``os.write`` on a
-descriptor opened with ``O_APPEND``: it is in the kernel's hands at once, so SIGKILL cannot lose it, and threads cannot
-mix their lines.  Nothing is buffered and no lock is held, so nothing can be left locked in a forked child either.
+The format is Chrome's Trace Event Format, JSON array form, one event a line; ``lines`` puts each into the kernel's
+hands at once.  Times are microseconds, written as nanoseconds with an exponent: ``1234567e-3``, which is a number to
+JSON, and saves the two divisions of ``1234.567``.
 
     begin/end with ``flight=False``  the thread is blocked meanwhile           ph B and E
     begin/end with ``flight=True``   in flight, may end on another thread      ph b and e, with an id
@@ -12,26 +12,24 @@ mix their lines.  Nothing is buffered and no lock is held, so nothing can be lef
 import itertools
 import json
 import math
-import os
 import sys
 import threading
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic_ns
 from types import TracebackType
 from typing import Any
 
+from barrier_lab.recording.lines import Lines
+
 Place = tuple[str, int, str]  # file, line, function
 _TEMPLATES_KEPT = 10_000
-_open: "weakref.WeakSet[Recorder]" = weakref.WeakSet()
 
 
 def open_trace(path: str | Path, rank: int) -> "Recorder":
     """Create the trace file of a rank and return what writes to it.  ``OSError`` if that is not possible."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o666)
-    os.write(descriptor, b"[\n")
-    recorder = Recorder(descriptor, rank)
+    recorder = Recorder(path, rank)
+    recorder.write(b"[\n")
     named = {"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}}
     recorder.write(_json(named) + b",\n")
     return recorder
@@ -48,12 +46,12 @@ class _PerThread(threading.local):
 class Recorder:
     """The events of one rank; ``pid`` in the trace is the rank, ``tid`` the native id of the thread."""
 
-    def __init__(self, descriptor: int, rank: int) -> None:
+    def __init__(self, path: str | Path, rank: int) -> None:
         self.rank = rank
-        self._descriptor = descriptor
+        self._lines = Lines(path, self._give_up)
+        self.write = self._lines.write  # append one whole line
         self._thread = _PerThread()
         self._ops = itertools.count(1)  # next() is one step under the interpreter lock
-        _open.add(self)
 
     def begin(
         self,
@@ -71,13 +69,10 @@ class Recorder:
         key = (name, cat, group, seq is None, place, flight)
         template = self._thread.templates.get(key) or self._template(key, _begin_template)
         if flight:
-            values = (op, now // 1000, now % 1000, op) if seq is None else (op, now // 1000, now % 1000, op, seq)
+            values = (op, now, op) if seq is None else (op, now, op, seq)
         else:
-            values = (now // 1000, now % 1000, op) if seq is None else (now // 1000, now % 1000, op, seq)
-        try:
-            os.write(self._descriptor, template % values)
-        except OSError as error:
-            self._give_up(error)
+            values = (now, op) if seq is None else (now, op, seq)
+        self.write(template % values)
         return op
 
     def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
@@ -85,41 +80,27 @@ class Recorder:
         now = monotonic_ns()
         key = (name, cat, error, flight)
         template = self._thread.templates.get(key) or self._template(key, _end_template)
-        values = (op, now // 1000, now % 1000, op) if flight else (now // 1000, now % 1000, op)
-        try:
-            os.write(self._descriptor, template % values)
-        except OSError as error:
-            self._give_up(error)
+        values = (op, now, op) if flight else (now, op)
+        self.write(template % values)
 
     def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
         """Record a moment: now, or ``at`` (monotonic ns).  What JSON cannot hold in ``args`` is written as ``str``."""
         now = monotonic_ns() if at is None else at
         event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": self._thread.tid}
-        stamp = b',"ts":%d.%03d,"args":' % divmod(now, 1000)
+        stamp = b',"ts":%de-3,"args":' % now
         self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
 
     def span(self, name: str, cat: str, **args: Any) -> "_Span":
         """Record the body of a ``with`` statement as one blocking interval; ``args`` as for ``begin``."""
         return _Span(self, name, cat, args)
 
-    def write(self, line: bytes) -> None:
-        """Append one whole line."""
-        try:
-            os.write(self._descriptor, line)
-        except OSError as error:
-            self._give_up(error)
+    def close(self) -> None:
+        """Record nothing from now on; later calls are harmless."""
+        self._lines.close()
 
     def _give_up(self, error: OSError) -> None:
         """A full disk must not end the experiment: it ends the recording, with a warning."""
-        if self._descriptor >= 0:  # else it was closed, and this is no surprise
-            self.close()
-            sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
-
-    def close(self) -> None:
-        """Record nothing from now on; later calls are harmless."""
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
-            os.close(descriptor)
+        sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
 
     def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
         """The bytes of all events of this thread that differ only in time and numbers."""
@@ -170,7 +151,7 @@ def _end_template(rank: int, tid: int, name: str, cat: str, error: str | None, f
 def _head(phase: bytes, rank: int, tid: int, name: str, cat: str) -> bytes:
     fixed = _fixed({"name": name, "cat": cat, "pid": rank, "tid": tid})[:-1]
     identity = b',"id":%d' if phase in b"be" else b""
-    return fixed + b',"ph":"' + phase + b'"' + identity + b',"ts":%d.%03d,"args":{'
+    return fixed + b',"ph":"' + phase + b'"' + identity + b',"ts":%de-3,"args":{'
 
 
 def _fixed(value: dict) -> bytes:
@@ -192,12 +173,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-def _forget_in_child() -> None:
-    """A forked child (a worker of a DataLoader, say) is not the rank: it must not write into the rank's trace."""
-    for recorder in list(_open):
-        recorder.close()
-
-
-os.register_at_fork(after_in_child=_forget_in_child)
