@@ -139,7 +139,7 @@ def test_reading_and_explaining_import_no_torch(tmp_path):
     code = (
         "import sys; from barrier_lab import trace, diagnose; "
         f"diagnose.verdict(trace.read({str(directory)!r})); "
-        "writers = {'torch', 'barrier_lab.launch', 'barrier_lab.rank', 'barrier_lab.recorder', 'barrier_lab.hooks'}; "
+        "writers = {'torch', 'barrier_lab.launch', 'barrier_lab.rank', 'barrier_lab.recording', 'barrier_lab.experiment'}; "
         "sys.exit(bool(writers & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

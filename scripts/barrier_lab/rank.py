@@ -3,6 +3,7 @@
 Nothing heavy is imported before the lifeline holds: a rank whose runner dies during start-up must die as well.
 """
 
+import atexit
 import faulthandler
 import importlib.util
 import json
@@ -32,7 +33,10 @@ def main(plan: dict, rank: int, lifeline_end, stdout_end, stderr_end) -> None:
     os.environ.update(torchrun_variables(plan, rank))
     _redirect(stdout_end.fileno(), stderr_end.fileno())
     tell = _Teller(stdout_end.fileno())
-    sys.exit(run_worker(plan, rank, tell))
+    code = run_worker(plan, rank, tell)
+    if plan["start_method"] == "forkserver":  # whose children leave without what atexit holds
+        atexit._run_exitfuncs()
+    sys.exit(code)
 
 
 def torchrun_variables(plan: dict, rank: int) -> dict[str, str]:
