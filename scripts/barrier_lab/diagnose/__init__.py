@@ -5,7 +5,8 @@ a "deadline" is the runner's, a "time-out" is the process group's.
 """
 
 from barrier_lab.diagnose import phrases
-from barrier_lab.diagnose.failure import failed, failed_call, is_victim
+from barrier_lab.diagnose.completed import completed
+from barrier_lab.diagnose.failure import failed, is_victim
 from barrier_lab.diagnose.pairing import (
     Calls,
     Meeting,
@@ -18,14 +19,11 @@ from barrier_lab.diagnose.pairing import (
     shift,
     waits_for,
 )
-from barrier_lab.diagnose.phrases import Phrase, closed, last_call, nth, on_group, sentences
-from barrier_lab.diagnose.words import at, listed, ordinal, seconds, spot, times, who
+from barrier_lab.diagnose.phrases import Phrase, closed, nth, on_group, sentences
+from barrier_lab.diagnose.words import at, clock, listed, ordinal, who
 from barrier_lab.trace import Rank, Span, Trace
 
 __all__ = ["missing", "outcome", "stands", "verdict"]
-
-# Collectives that no rank leaves before the last has come; a broadcast's source, for one, does not wait.
-_ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
 
 
 def outcome(trace: Trace) -> str:
@@ -47,7 +45,7 @@ def verdict(trace: Trace) -> str:
     if trace.message and not any(rank.started or rank.error for rank in trace.ranks):
         return closed(trace.message)
     how, found = outcome(trace), calls(trace)
-    tell = {"completed": _completed, "failed": failed, "hung": _hung, "interrupted": _interrupted}[how](trace)
+    tell = {"completed": completed, "failed": failed, "hung": _hung, "interrupted": _interrupted}[how](trace)
     facts = [*_mismatch(found), *(_shift(found) if how != "completed" else [])]
     lead = [closed(trace.message)] if trace.message else []
     return " ".join([*lead, *tell, *facts]) or "The files of this run do not say what happened."
@@ -57,57 +55,6 @@ def stands(rank: Rank, moment: float | None = None) -> str:
     """Where a rank stood at a moment (None: at the end), to follow its name: "was in time.sleep (one_sided.py:25)"."""
     phrase = phrases.stands(rank, moment)
     return phrases.filled(phrase.text, 1, [] if phrase.t is None else [phrase.t])
-
-
-def _completed(trace: Trace) -> list[str]:
-    found = calls(trace)
-    everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
-    ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
-    if len(ended) == trace.world_size:
-        first = [f"{everyone} finished {'at' if trace.world_size == 1 else 'by'} {seconds(max(ended))}."]
-    else:
-        left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
-        first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
-    return [*first, *_longest_wait(trace, found), *_counts(trace, found), *_caught(trace)]
-
-
-def _longest_wait(trace: Trace, found: Calls) -> list[str]:
-    """The longest wait for a last rank, in the collectives that wait for the last."""
-    by_rank = found.get("default", {})
-    longest, paired = 0.01, []
-    for seq in by_rank.get(0, {}):
-        here = [order[seq] for order in by_rank.values() if seq in order]
-        begins = [s.begin for s in here if s.blocked and s.end is not None and s.name in _ALL_MEET]
-        if len(begins) == trace.world_size and max(begins) - min(begins) > longest:
-            longest, paired = max(begins) - min(begins), here
-    if not paired:
-        return []
-    *early, last = sorted(paired, key=lambda s: s.begin)
-    lines = [line for line in dict.fromkeys(map(spot, early)) if line]
-    where = f" ({', '.join(lines[:2])})" if lines else ""
-    return [
-        f"The longest wait was in the {nth(trace.ranks[last.rank], last)}: {who(s.rank for s in early)}{where} "
-        f"waited {'up to ' if len(early) > 1 else ''}{longest:.2f} s for {who([last.rank])}"
-        f"{'' if spot(last) in lines else at(last)}, the last to call it."
-    ]
-
-
-def _counts(trace: Trace, found: Calls) -> list[str]:
-    """How often each rank called barrier, if that differs."""
-    by_rank = found.get("default", {})
-    counts = {r: sum(s.name == "barrier" for s in by_rank.get(r, {}).values()) for r in range(trace.world_size)}
-    if len(set(counts.values())) < 2:
-        return []
-    groups = {n: who(r for r in counts if counts[r] == n) for n in sorted(set(counts.values()), reverse=True)}
-    parts = [f"{ranks} {times(n) if n else 'never'}" for n, ranks in groups.items()]
-    return [f"The ranks called barrier different numbers of times: {listed(parts)}."]
-
-
-def _caught(trace: Trace) -> list[str]:
-    """Per rank, the first call that failed although the rank went on."""
-    broken = [(rank, next((s for s in rank.spans if s.error), None)) for rank in trace.ranks]
-    told = sentences([(rank.rank, failed_call(rank, span)) for rank, span in broken if span])
-    return [*told, "The code went on after that."] if told else []
 
 
 def _hung(trace: Trace) -> list[str]:
@@ -126,7 +73,7 @@ def _hung(trace: Trace) -> list[str]:
             others.append((rank.rank, phrases.stands(rank)))
     told = [*sentences(waiting), *sentences(lacking, stop), *sentences(others, "" if lacking else stop)]
     if not lacking and not others and trace.stopped is not None:
-        told.append(f"The run was stopped at {seconds(trace.stopped)}.")
+        told.append(f"The run was stopped at {clock(trace.stopped)}.")
     if not waiting and trace.world_size > 1 and outcome(trace) == "hung":
         told.append("No rank was waiting for another.")
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held)]
@@ -144,18 +91,18 @@ def _not_exited(trace: Trace) -> list[str]:
 def _stop(trace: Trace) -> str:
     """The clause that says of which moment the verdict speaks."""
     if trace.stopped is not None:
-        return f"when the run was stopped at {seconds(trace.stopped)}"
+        return f"when the run was stopped at {clock(trace.stopped)}"
     if outcome(trace) == "hung" and trace.deadline is not None:
-        return f"when the deadline passed at {seconds(trace.deadline)}"
+        return f"when the deadline passed at {clock(trace.deadline)}"
     return "by then"
 
 
 def _interrupted(trace: Trace) -> list[str]:
     if trace.outcome:
-        lead = f"The run was interrupted{f' at {seconds(trace.stopped)}' if trace.stopped else ''}."
+        lead = f"The run was interrupted{f' at {clock(trace.stopped)}' if trace.stopped else ''}."
     else:
         lead = (
-            f"The files end at {seconds(trace.end)} and do not say how the run ended: "
+            f"The files end at {clock(trace.end)} and do not say how the run ended: "
             "it may still be going on, or what started it was killed."
         )
     return [lead, *_hung(trace)]

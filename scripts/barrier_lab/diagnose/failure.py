@@ -4,7 +4,7 @@ import re
 
 from barrier_lab.diagnose.pairing import Calls, calls, meeting
 from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands
-from barrier_lab.diagnose.words import at, seconds, summary
+from barrier_lab.diagnose.words import at, clock, summary
 from barrier_lab.trace import Rank, Span, Trace
 
 _VICTIM = re.compile(
@@ -24,7 +24,7 @@ def failed(trace: Trace) -> list[str]:
     victims = [(r.rank, _saw(r)) for r in trace.ranks if r.error and r.rank not in blamed]
     told = blamed | {rank for rank, _ in late} | {rank for rank, _ in victims}
     rest = [(r.rank, stands(r)) for r in trace.ranks if r.rank not in told and r.ended is None]
-    stop = f"when the run was stopped at {seconds(trace.stopped)}" if trace.stopped else "when its files end"
+    stop = f"when the run was stopped at {clock(trace.stopped)}" if trace.stopped else "when its files end"
     return [*sentences(causes), *sentences(late, "by then"), *sentences(victims), *sentences(rest, stop)]
 
 
@@ -61,7 +61,6 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
         text = f"exited with code {code}" if code is not None else f"left by {quoted(summary(rank.error or ''))}"
         where = at(rank.error_at) or where or " before its worker returned"
         return Phrase(f"{text}{where}", rank.last)
-    # "Finished", not "returned": the files of a rank that returned and of one that called sys.exit(0) are the same.
     if code or rank.rank in left:
         text = f"exited with code {code}" if code else "finished"
         return Phrase(f"{text} {{t}}, {how_often(found, rank)}", rank.ended)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from barrier_lab.diagnose.pairing import Calls, Meeting, blocked_in, in_flight
-from barrier_lab.diagnose.words import at, listed, ordinal, seconds, spoken, spot, summary, times, who
+from barrier_lab.diagnose.words import at, clock, listed, ordinal, spoken, spot, summary, times, who
 from barrier_lab.trace import Rank, Span
 
 MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
@@ -42,8 +42,8 @@ def filled(text: str, ranks: int, moments: list[float], when: str = "") -> str:
     words = {"was": "was", "is": "is", "its": "its", "it": "it"}
     if ranks > 1:
         words = {"was": "were", "is": "are", "its": "their", "it": "they"}
-    latest = seconds(max(moments)) if moments else ""
-    same = moments and latest == seconds(min(moments))
+    latest = clock(max(moments)) if moments else ""
+    same = moments and latest == clock(min(moments))
     words |= {"t": f"{'at' if same else 'by'} {latest}" if moments else "at an unknown moment", "when": when}
     return re.sub(r"\{(was|is|its|it|t|when)\}", lambda match: words[match[1]], text).replace("\0", "{")
 

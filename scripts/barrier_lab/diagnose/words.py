@@ -6,6 +6,8 @@ from pathlib import Path
 
 from barrier_lab.trace import Place, Span
 
+BRIEF = 0.0995  # seconds: what is shorter is written in milliseconds
+
 
 def ordinal(n: int) -> str:
     """1 -> "1st", 12 -> "12th"."""
@@ -54,9 +56,20 @@ def spoken(name: str) -> str:
     return {"sleep": "time.sleep", "wait": "wait()"}.get(name, name)
 
 
-def seconds(t: float) -> str:
-    """ "6.0 s"; below a tenth, "0.03 s"."""
-    return f"{t:.2f} s" if 0 <= t < 0.095 else f"{t:.1f} s"
+def clock(t: float) -> str:
+    """When something was: "6.0 s"; in the first tenth of a second, "9 ms"."""
+    return duration(t) if 0 <= t < BRIEF else f"{t:.1f} s"
+
+
+def duration(t: float) -> str:
+    """How long something took: "1.20 s"; below a tenth of a second, "12 ms" or "0.3 ms"."""
+    if t >= 99.5:
+        return f"{t:.0f} s"
+    if t >= BRIEF:
+        return f"{t:.2f} s"
+    if t < 0.00005:
+        return "<0.1 ms"
+    return f"{t * 1e3:.0f} ms" if t >= 0.00995 else f"{t * 1e3:.1f} ms"
 
 
 _SUMMARY = re.compile(r"^[A-Za-z_][\w.]*(: .*)?$")

@@ -1,0 +1,63 @@
+"""Tell a completed run: when it was over, who waited for whom, and what to look at although it went well."""
+
+from barrier_lab.diagnose.failure import failed_call
+from barrier_lab.diagnose.pairing import Calls, calls
+from barrier_lab.diagnose.phrases import Phrase, last_call, nth, sentences
+from barrier_lab.diagnose.words import at, clock, duration, listed, spot, times, who
+from barrier_lab.trace import Trace
+
+# Collectives that no rank leaves before the last has come; a broadcast's source, for one, does not wait.
+_ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
+
+
+def completed(trace: Trace) -> list[str]:
+    """When the ranks finished, the longest wait, unequal counts of calls, and errors that the code caught."""
+    found = calls(trace)
+    everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
+    ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
+    if len(ended) == trace.world_size:
+        first = [f"{everyone} finished {'at' if trace.world_size == 1 else 'by'} {clock(max(ended))}."]
+    else:
+        left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
+        first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
+    return [*first, *_longest_wait(trace, found), *_counts(trace, found), *_caught(trace)]
+
+
+def _longest_wait(trace: Trace, found: Calls) -> list[str]:
+    """The longest wait for a last rank, in the collectives that wait for the last."""
+    by_rank = found.get("default", {})
+    longest, paired = 0.01, []
+    for seq in by_rank.get(0, {}):
+        here = [order[seq] for order in by_rank.values() if seq in order]
+        begins = [s.begin for s in here if s.blocked and s.end is not None and s.name in _ALL_MEET]
+        if len(begins) == trace.world_size and max(begins) - min(begins) > longest:
+            longest, paired = max(begins) - min(begins), here
+    if not paired:
+        return []
+    *early, last = sorted(paired, key=lambda s: s.begin)
+    took = max((s.end or s.begin) - s.begin for s in early)  # how long they were blocked, as the timeline shows it
+    lines = [line for line in dict.fromkeys(map(spot, early)) if line]
+    where = f" ({', '.join(lines[:2])})" if lines else ""
+    return [
+        f"The longest wait was in the {nth(trace.ranks[last.rank], last)}: {who(s.rank for s in early)}{where} "
+        f"waited {'up to ' if len(early) > 1 else ''}{duration(took)} for {who([last.rank])}"
+        f"{'' if spot(last) in lines else at(last)}, the last to call it."
+    ]
+
+
+def _counts(trace: Trace, found: Calls) -> list[str]:
+    """How often each rank called barrier, if that differs."""
+    by_rank = found.get("default", {})
+    counts = {r: sum(s.name == "barrier" for s in by_rank.get(r, {}).values()) for r in range(trace.world_size)}
+    if len(set(counts.values())) < 2:
+        return []
+    groups = {n: who(r for r in counts if counts[r] == n) for n in sorted(set(counts.values()), reverse=True)}
+    parts = [f"{ranks} {times(n) if n else 'never'}" for n, ranks in groups.items()]
+    return [f"The ranks called barrier different numbers of times: {listed(parts)}."]
+
+
+def _caught(trace: Trace) -> list[str]:
+    """Per rank, the first call that failed although the rank went on."""
+    broken = [(rank, next((s for s in rank.spans if s.error), None)) for rank in trace.ranks]
+    told = sentences([(rank.rank, failed_call(rank, span)) for rank, span in broken if span])
+    return [*told, "The code went on after that."] if told else []
