@@ -44,7 +44,7 @@ def write(directory: Path, ranks: list[dict], experiment: str = "made", **run) -
         "parameters": {},
         "world_size": len(ranks),
         "backend": "gloo",
-        "backend_reason": "gloo, because there is no CUDA device",
+        "backend_reason": "there is no CUDA device",
         "torch": "2.13.0",
         "deadline": 6.0,
         "outcome": "completed",
@@ -169,6 +169,43 @@ def mismatch(directory: Path) -> Path:
     zero = rank(sleep(0.001, 0.4), barrier(0.401, None, 14))
     one = rank(sleep(0.001, 0.8), call("all_reduce", 0.801, None, 18))
     return write(directory, [zero, one], "mismatch", outcome="hung", stopped=6.0)
+
+
+def late_mismatch(directory: Path) -> Path:
+    """The first barrier is released at once, then calls of different kinds meet."""
+    zero = rank(barrier(0.001, 0.0101, 52), call("all_reduce", 0.0102, None, 54))
+    rest = [rank(barrier(0.001, 0.0102, 24), barrier(0.0105, None, 52)) for _ in range(3)]
+    return write(directory, [zero, *rest], "late_mismatch", outcome="hung", stopped=4.0)
+
+
+def close_at_end(directory: Path, apart: float = 0.004) -> Path:
+    """A long wait, and then four barriers within one per cent of the run."""
+    calls = [barrier(1.0 + n * apart, 1.0003 + n * apart, 31) for n in range(5)]
+    last = calls[-1]["end"]
+    zero = rank(barrier(0.001, 1.0003, 31), *calls[1:], ended=last)
+    return write(directory, [zero, rank(sleep(0.0, 0.9995, 28), *calls, ended=last)], "close_at_end")
+
+
+def poisoned(directory: Path) -> Path:
+    """A barrier of a group runs into its time-out; barriers of other groups follow closely."""
+    error = "RuntimeError: Timed out waiting 1000ms for recv operation to complete"
+    zero = rank(
+        barrier(0.001, 1.001, 17, group="1", error=error),
+        barrier(1.002, 1.0022, 17, group="1", error=error),
+        barrier(1.003, 2.003, 17),
+        barrier(2.004, 2.008, 17, group="2"),
+        ended=2.01,
+    )
+    closed = "RuntimeError: Connection closed by peer"
+    one = rank(
+        sleep(0.001, 2.0, 30),
+        barrier(2.001, 2.0012, 17, group="1", error=closed),
+        barrier(2.0014, 2.0016, 17, group="1", error=closed),
+        barrier(2.0025, 2.003, 17),
+        barrier(2.0035, 2.008, 17, group="2"),
+        ended=2.01,
+    )
+    return write(directory, [zero, one], "poisoned")
 
 
 def handles(directory: Path) -> Path:

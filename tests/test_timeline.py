@@ -20,6 +20,10 @@ CASES = {
     "killed_peer": made.killed_peer,
     "zero_first": made.zero_first,
     "mismatch": made.mismatch,
+    "late mismatch": made.late_mismatch,
+    "poisoned": made.poisoned,
+    "close at the end": made.close_at_end,
+    "closer at the end": lambda d: made.close_at_end(d, 0.008),
     "handles": made.handles,
     "one rank": lambda d: made.many(d, 1, 3, 0.2),
     "8 ranks": lambda d: made.many(d, 8, 5, 0.2),
@@ -148,7 +152,7 @@ def test_a_barrier_that_failed_draws_no_release(tmp_path):
 def test_calls_of_different_kinds_do_not_match(tmp_path):
     run = read(made.mismatch, tmp_path)
     assert tell(run).released == []
-    assert "≠ 1st collective: barrier on rank 0, all_reduce on rank 1" in words_of(run)
+    assert "the 1st collectives do not match: barrier on rank 0, all_reduce on rank 1" in words_of(run)
 
 
 def test_a_barrier_of_a_group_is_released_for_its_ranks(tmp_path):

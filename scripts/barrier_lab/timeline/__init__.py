@@ -1,5 +1,6 @@
 """The per-rank timeline of a run: a figure, SVG and HTML for a page, and files."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,11 +84,9 @@ def _figure(trace: Trace, story: Story, title: str | None) -> tuple[Figure, Draw
         _add_marks(axes, drawing)
         if title:
             figure.text(4 / WIDTH, 1 - 12 / height, title, size=13, weight="bold", va="center", parse_math=False)
-        figure.text(4 / WIDTH, 8 / height, _small_print(trace), size=9, color=GREY, va="center", parse_math=False)
-        if drawing.prints:
-            figure.text(
-                1 - 4 / WIDTH, 8 / height, "short ticks: printed lines", size=9, color=GREY, va="center", ha="right"
-            )
+        facts, key = _small_print(trace), _key(drawing)
+        for text, x, align in ((facts, 4, "left"), (key, WIDTH - 4, "right")):
+            figure.text(x / WIDTH, 8 / height, text, size=9, color=GREY, va="center", ha=align, parse_math=False)
         return figure, drawing
 
 
@@ -95,7 +94,7 @@ def _set_axis(axes, drawing: Drawing) -> None:
     axes.set_yticks([])
     axes.patch.set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 5, 10]))
-    brief = drawing.end < 0.1
+    brief = drawing.end < 0.2
     if brief:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda t, _: f"{t * 1e3:g}"))
     axes.set_xlabel(f"{'milliseconds' if brief else 'seconds'} since the common start", parse_math=False, labelpad=2)
@@ -154,9 +153,14 @@ def _polygons(gid: str, shapes: list[Shape], scale: float) -> PolyCollection:
 
 
 def _small_print(trace: Trace) -> str:
-    backend = trace.backend or ""
-    reason = trace.backend_reason or ""
-    said = f"{backend}, because {reason}" if reason else backend
+    reason = f", because {trace.backend_reason}" if trace.backend and trace.backend_reason else ""
     ranks = f"{trace.world_size} rank{'s' if trace.world_size != 1 else ''}"
-    parts = [trace.experiment, ranks, said, f"torch {trace.torch}" if trace.torch else ""]
+    parts = [trace.experiment, ranks, f"{trace.backend or ''}{reason}", f"torch {trace.torch}" if trace.torch else ""]
+    return "  ·  ".join(part for part in parts if part)
+
+
+def _key(drawing: Drawing) -> str:
+    """What the signs mean that are no words: a line number, and the ticks below the bars."""
+    line = next((found[1] for label in drawing.labels if (found := re.search(r"\(:(\d+)\)", label.text))), None)
+    parts = [f"(:{line}) is line {line}" if line else "", "ticks: printed lines" if drawing.prints else ""]
     return "  ·  ".join(part for part in parts if part)

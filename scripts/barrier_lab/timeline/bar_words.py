@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 
-from barrier_lab.diagnose.words import summary
+from barrier_lab.diagnose.words import BRIEF, clock, duration
 from barrier_lab.timeline.releases import BARRIERS, called, spot
 from barrier_lab.trace import Rank, Span, Trace
 
 Piece = tuple[float, float, Span | None]  # begin, end, and the call; None: the rank works
+Call = tuple[str, int, str | None, str]  # name, ordinal, group, and where it stands
 
 
 @dataclass(slots=True)
@@ -19,22 +20,11 @@ class Bar:
     title: str  # for hovering
     name: str  # "barrier 2 (:21)", "sleeps", "works"
     words: list[str] = field(default_factory=list)  # to stand on the bar, longest first
-    short: str = ""  # the call without its line: the least that names it
-    flag: list[str] = field(default_factory=list)  # to stand beside a mark where nothing fits on the bar
+    calls: list[Call] = field(default_factory=list)  # that it stands for, without calls in flight
+    flag: list[str] = field(default_factory=list)  # to stand above it where nothing fits on it, longest first
     open: bool = False  # it had not ended when the recording stopped
     stuck: bool = False  # … and the rank was blocked in it
     error: bool = False  # an exception ended it
-
-
-def seconds(t: float) -> str:
-    """A duration in the unit that suits it: "1.20 s", "12 ms", "0.3 ms"."""
-    if t >= 99.5:
-        return f"{t:.0f} s"
-    if t >= 0.0995:
-        return f"{t:.2f} s"
-    if t < 0.00005:
-        return "<0.1 ms"
-    return f"{t * 1e3:.0f} ms" if t >= 0.00995 else f"{t * 1e3:.1f} ms"
 
 
 def alive(rank: Rank) -> bool:
@@ -51,7 +41,7 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
     """The bar for a run of pieces: one piece, or short ones with a call among them."""
     spans = [span for _, _, span in run if span is not None and span.kind != "sleep"]
     if len(spans) > 1:
-        return _many(rank, run, spans, ordinal)
+        return _many(trace, rank, run, spans, ordinal)
     begin, stop, span = next((p for p in run if is_call(p)), run[0])
     if span is not None:
         return call_bar(trace, span, ordinal, end, flight=False)
@@ -59,34 +49,51 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
         begin,
         stop,
         "work",
-        f"rank {rank.rank} works for {seconds(stop - begin)}, in no call{_from_to(begin, stop)}",
+        f"rank {rank.rank} works for {duration(stop - begin)}, in no call{_from_to(begin, stop)}",
         "works",
     )
-    bar.words = [f"works {seconds(stop - begin)}", "works"]
+    bar.words = [f"works {duration(stop - begin)}", "works"]
     if alive(rank) and stop >= end:
         bar.open = True
         bar.words = [f"works; {_stopped(trace)}", "works"]
-        bar.title = f"rank {rank.rank} works, in no call, from {begin:.3f} s; {_stopped(trace)}"
+        bar.title = f"rank {rank.rank} works, in no call, from {exact(begin)}; {_stopped(trace)}"
     return bar
 
 
-def _many(rank: Rank, run: list[Piece], spans: list[Span], ordinal: dict[int, int]) -> Bar:
+def _many(trace: Trace, rank: Rank, run: list[Piece], spans: list[Span], ordinal: dict[int, int]) -> Bar:
     begin, stop = run[0][0], run[-1][1]
-    inside = sum(e - b for b, e, span in run if span is not None and span.kind != "sleep")
-    names = list(dict.fromkeys(s.name for s in spans))
-    if len(names) == 1:
-        plural = "s" if names[0] == "barrier" else ""
-        what = f"{names[0]}{plural} {ordinal[id(spans[0])]}–{ordinal[id(spans[-1])]}"
-        count = f"{len(spans):,} × {names[0]}"
-    else:
-        what = count = f"{len(spans):,} calls"
-    title = f"rank {rank.rank}: {count}, together {seconds(inside)}{_from_to(begin, stop)}"
-    lines = {s.line for s in spans if s.line}
-    line = f" (:{lines.pop()})" if len(lines) == 1 else ""
-    words = [f"{what}{line}, {seconds(inside)} in all", f"{what}{line}", what, count]
-    bar = Bar(begin, stop, "many", title, words[0], words, flag=words[1:])
+    inside = duration(sum(e - b for b, e, span in run if is_call((b, e, span))))
+    names = {s.name for s in spans}
+    count = f"{len(spans):,} × {names.pop()}" if len(names) == 1 else f"{len(spans):,} calls"
+    title = f"rank {rank.rank}: {count}, together {inside}{_from_to(begin, stop)}"
+    calls = [call_of(trace, span, ordinal) for span in spans]
+    named, plain = together(calls)
+    words = [f"{named}, {inside} in all", named, plain, count]
+    bar = Bar(begin, stop, "many", title, words[0], words, calls, [f"{named} take {inside} in all", *words[1:]])
     bar.error = any(s.error for s in spans)
     return bar
+
+
+def call_of(trace: Trace, span: Span, ordinal: dict[int, int]) -> Call:
+    """What names a call."""
+    return span.name, ordinal[id(span)], span.group if span.kind == "collective" else None, spot(span, trace.script)
+
+
+def together(calls: list[Call]) -> tuple[str, str]:
+    """One name for calls that follow each other, with their line and without: "barriers 1–3 (:21)"."""
+    names, groups, places = ({call[i] for call in calls} for i in (0, 2, 3))
+    name, first, group, _ = calls[0]
+    several = f"{name}s" if name in BARRIERS else name
+    if len(calls) == 1:
+        what = called(name, first, group)
+    elif len(names) > 1:
+        what = f"{len(calls):,} calls"
+    elif len(groups) == 1 and calls[-1][1] - first == len(calls) - 1:
+        what = called(several, f"{first}–{calls[-1][1]}", group)
+    else:
+        what = f"{len(calls):,} {several}" if several != name else f"{len(calls):,} × {name}"
+    where = places.pop() if len(places) == 1 else ""
+    return f"{what} ({where})" if where else what, what
 
 
 def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flight: bool) -> Bar:
@@ -94,10 +101,10 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     begin, stop = max(span.begin, 0.0), max(end if span.end is None else min(span.end, end), span.begin, 0.0)
     if span.kind == "sleep":
         return _sleep(trace, span, begin, stop)
-    name = called(span.name, ordinal[id(span)], span.group if span.kind == "collective" else None)
-    place = spot(span, trace.script)
-    named = f"{name} ({place})" if place else name
-    took = seconds(stop - span.begin)
+    call = call_of(trace, span, ordinal)
+    named, name = together([call])
+    place = call[3]
+    took = duration(stop - span.begin)
     look = "flight" if flight else "barrier" if span.name in BARRIERS else span.kind
     bar = Bar(begin, stop, look, f"rank {span.rank}: {named}, {took}{_from_to(span.begin, stop)}", named)
     if flight:
@@ -106,19 +113,22 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     elif span.kind == "wait":
         bar.words = [
             f"waits {took} for a handle ({place})" if place else f"waits {took} for a handle",
-            f"{named} {took}",
+            f"{named}: {took}",
             named,
         ]
     elif span.name in BARRIERS:
-        bar.words = [f"waits {took} in {named}", f"{named} {took}", named]
+        bar.words = [f"waits {took} in {named}", f"{named}: {took}", named]
     else:
         bar.words = [f"{took} in {named}", named]
-    bar.short = name
-    bar.flag = [f"{named} takes {took}", named]
+    if not flight:
+        bar.calls = [call]
+        bar.flag = [f"{named} takes {took}", named, name]
     if span.error:
         short = span.error.partition(":")[0]
         bar.error = True
-        bar.words = [f"{bar.words[0]}, then {short}", *bar.words]
+        fails = f"{named} fails after {took}"
+        bar.words = [f"{bar.words[0]}, then {short}", fails, *(bar.words if flight else [])]
+        bar.flag = [fails, f"{named} fails", *bar.flag[1:]]
         bar.title += f"; ended by {span.error}"
     if span.end is None:
         _leave_open(trace, span, bar, named)
@@ -129,63 +139,49 @@ def _leave_open(trace: Trace, span: Span, bar: Bar, named: str) -> None:
     """Words of a call that had not ended when the recording stopped."""
     rank = trace.ranks[span.rank]
     if not alive(rank):
-        bar.title = f"rank {span.rank}: {named} from {span.begin:.3f} s; it had not ended when the rank did"
+        bar.title = f"rank {span.rank}: {named} from {exact(span.begin)}; it had not ended when the rank did"
         bar.words = [f"{named}, not complete", named] if bar.look == "flight" else [named]
-        bar.flag = [named]
+        bar.flag = bar.flag[1:]
         bar.open = bar.look == "flight"
         return
     bar.open = True
     stopped = _stopped(trace)
     if bar.look == "flight":
         bar.words = [f"{named} in flight, not complete", *bar.words]
-        bar.title = f"rank {span.rank}: {named} in flight from {span.begin:.3f} s; not complete, {stopped}"
+        bar.title = f"rank {span.rank}: {named} in flight from {exact(span.begin)}; not complete, {stopped}"
         return
     bar.stuck = True
     short = f"{named} did not return"
     bar.words = [f"{short}; {stopped}", short, named]
-    bar.flag = [f"{short}; {stopped}", short, named]
-    bar.title = f"rank {span.rank}: {named} from {span.begin:.3f} s did not return; {stopped}"
+    bar.flag = [f"{short}; {stopped}", short, *bar.flag[1:]]
+    bar.title = f"rank {span.rank}: {named} from {exact(span.begin)} did not return; {stopped}"
 
 
 def _sleep(trace: Trace, span: Span, begin: float, stop: float) -> Bar:
     place = spot(span, trace.script)
     named = f" ({place})" if place else ""
-    title = f"rank {span.rank} sleeps {seconds(stop - begin)}{named}{_from_to(begin, stop)}"
-    bar = Bar(begin, stop, "work", title, "sleeps", [f"sleeps {seconds(stop - begin)}", "sleeps"])
+    title = f"rank {span.rank} sleeps {duration(stop - begin)}{named}{_from_to(begin, stop)}"
+    bar = Bar(begin, stop, "work", title, "sleeps", [f"sleeps {duration(stop - begin)}", "sleeps"])
     if span.end is None and not alive(trace.ranks[span.rank]):
         bar.words = ["sleeps"]
-        bar.title = f"rank {span.rank} sleeps{named} from {begin:.3f} s; it was asleep when it ended"
+        bar.title = f"rank {span.rank} sleeps{named} from {exact(begin)}; it was asleep when it ended"
     elif span.end is None:
         bar.open = True
         bar.words = [f"sleeps{named}; {_stopped(trace)}", "sleeps"]
-        bar.title = f"rank {span.rank} sleeps{named} from {begin:.3f} s; {_stopped(trace)}"
+        bar.title = f"rank {span.rank} sleeps{named} from {exact(begin)}; {_stopped(trace)}"
     return bar
 
 
 def _stopped(trace: Trace) -> str:
     if trace.stopped is not None:
-        return f"stopped at {trace.stopped:.1f} s"
-    return f"the recording ends at {trace.end:.1f} s"
+        return f"stopped at {clock(trace.stopped)}"
+    return f"the recording ends at {clock(trace.end)}"
 
 
 def _from_to(begin: float, end: float) -> str:
-    return f", from {begin:.3f} s to {end:.3f} s"
+    return f", from {exact(begin)} to {exact(end)}"
 
 
-def ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
-    """How the rank ended, longest first, and whether that was not as it should be."""
-    if rank.signal:
-        short = f"killed by {rank.signal}"
-        return [f"{short}; last heard of at {seconds(end)}", short], True
-    if rank.error:
-        short = f"raised {summary(rank.error).partition(':')[0]}"
-        return [f"{short} at {seconds(end)}", short], True
-    if rank.exit_code:
-        return [f"exited at {seconds(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
-    if not rank.started:
-        return ["did not reach the common start"], True
-    if rank.ended is not None and trace.stopped is not None and rank.exit_code is None:
-        return [f"returned at {seconds(end)}; its process did not end", "returned; its process did not end"], True
-    if rank.ended is not None and end < trace.end:
-        return [f"returned at {seconds(end)}", "returned"], False
-    return [], False
+def exact(t: float) -> str:
+    """A moment for those who want to know it exactly: "1.003 s", "4.21 ms"."""
+    return f"{t * 1e3:.2f} ms" if abs(t) < BRIEF else f"{t:.3f} s"

@@ -5,8 +5,10 @@ No drawing here: times are seconds, words are given longest first, and the drawi
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from barrier_lab.timeline.bar_words import Bar, Piece, alive, bar_of, call_bar, ending, is_call
+from barrier_lab.diagnose.words import duration, summary
+from barrier_lab.timeline.bar_words import Bar, Piece, alive, bar_of, call_bar, exact, is_call
 from barrier_lab.trace import Output, Rank, Span, Trace
 
 MOST = 6000  # bars in one figure: more make a page slow and show nothing that merged bars do not
@@ -40,7 +42,7 @@ def rows(trace: Trace, ordinal: dict[int, int], shortest: float) -> list[Row]:
         row.bars = [bar_of(trace, rank, run, ordinal, end) for run in runs]
         row.flights = [call_bar(trace, span, ordinal, end, flight=True) for span in flights[:200]]
         row.prints = list(_prints(rank, shortest))
-        row.after, row.bad = ending(trace, rank, end)
+        row.after, row.bad = _ending(trace, rank, end)
         row.raised = rank.error is not None
         found.append(row)
     return found
@@ -91,8 +93,11 @@ def _merge(pieces: list[Piece], shortest: float) -> list[list[Piece]]:
             runs.append(short.copy())
         short.clear()
 
-    for piece in pieces:
-        if piece[1] - piece[0] >= shortest or (piece[2] is not None and piece[2].end is None):
+    for piece, after in pairwise([*pieces, None]):
+        between = short and after and is_call(after) and after[1] - after[0] < shortest and not is_call(piece)
+        # Two short calls with little work between them are one bar: each needs some room to be seen.
+        least = 3 * shortest if between and is_call(short[-1]) else shortest
+        if piece[1] - piece[0] >= least or (piece[2] is not None and piece[2].end is None):
             close()
             runs.append([piece])
         elif short or is_call(piece):
@@ -118,4 +123,25 @@ def _prints(rank: Rank, apart: float) -> Iterator[tuple[float, str]]:
 def _printed(rank: Rank, group: list[Output]) -> str:
     shown = "\n".join(line.text[:200] for line in group[:6])
     more = f"\n… and {len(group) - 6} lines more" if len(group) > 6 else ""
-    return f"rank {rank.rank} prints at {group[0].t:.3f} s: {shown}{more}"
+    return f"rank {rank.rank} prints at {exact(group[0].t)}: {shown}{more}"
+
+
+def _ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
+    """How the rank ended, longest first, and whether that was not as it should be."""
+    if rank.signal:
+        short = f"killed by {rank.signal}"
+        return [f"{short}; last heard of at {duration(end)}", short], True
+    if rank.error:
+        short = f"raised {summary(rank.error).partition(':')[0]}"
+        return [f"{short} at {duration(end)}", short], True
+    if rank.exit_code:
+        return [f"exited at {duration(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
+    if not rank.started:
+        return ["did not reach the common start"], True
+    if rank.ended is not None and trace.stopped is not None and rank.exit_code is None:
+        return [f"returned at {duration(end)}; its process did not end", "returned; its process did not end"], True
+    if rank.exit_code == 0 and rank.ended is None:  # sys.exit(0): it did not come to the end of its worker
+        return [f"exited at {duration(end)} (code 0)", "exited (code 0)"], True
+    if rank.ended is not None and end < trace.end:
+        return [f"returned at {duration(end)}", "returned"], False
+    return [], False

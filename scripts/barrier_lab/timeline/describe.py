@@ -1,8 +1,8 @@
 """The timeline in words, for those who cannot see it."""
 
-from barrier_lab.diagnose.words import listed, summary, who
+from barrier_lab.diagnose.words import clock, duration, listed, summary, who
 from barrier_lab.diagnose.words import ordinal as nth
-from barrier_lab.timeline.bar_words import Bar, seconds
+from barrier_lab.timeline.bar_words import Bar
 from barrier_lab.timeline.bars import Row
 from barrier_lab.timeline.releases import called
 from barrier_lab.timeline.story import Story, tell
@@ -21,7 +21,7 @@ def describe(trace: Trace, story: Story | None = None) -> str:
     """What the timeline shows: what each rank did in order, the releases, and who did not return."""
     story = story or tell(trace)
     ending = f"; the run {_OUTCOMES[trace.outcome]}" if trace.outcome in _OUTCOMES else ""
-    said = [f"{headline(trace)}, {seconds(trace.end)} from their common start{ending}."]
+    said = [f"{headline(trace)}, {duration(trace.end)} from their common start{ending}."]
     said += _stories(trace, story.rows)
     said += _meetings(story)
     said += _stuck(trace, story.rows)
@@ -74,7 +74,7 @@ def _story(group: list[Row], trace: Trace) -> str:
     steps = [_phrase(bars, trace) for bars in columns]
     if len(steps) > STEPS:
         steps = [*steps[: STEPS - 2], f"and {len(steps) - STEPS + 1} steps more", steps[-1]]
-    flights = [f"{bar.name} is in flight for {seconds(bar.end - bar.begin)}" for bar in first.flights[:4]]
+    flights = [f"{bar.name} is in flight for {duration(bar.end - bar.begin)}" for bar in first.flights[:4]]
     ends = [f"{first.after[0]}" if not plural else first.after[-1]] if first.after and first.bad else []
     text = "; ".join([*steps, *flights, *ends]) or "nothing recorded"
     each = " each" if plural and len(steps) > 1 else ""
@@ -82,7 +82,7 @@ def _story(group: list[Row], trace: Trace) -> str:
 
 
 def _range(values: list[float]) -> str:
-    low, high = seconds(min(values)), seconds(max(values))
+    low, high = duration(min(values)), duration(max(values))
     return low if low == high else f"{low} to {high}"
 
 
@@ -110,11 +110,10 @@ def _meetings(story: Story) -> list[str]:
     released = story.released
     said = []
     if len(released) > 6:
-        said.append(
-            f"{len(released):,} barriers were released, between {seconds(released[0].t)} and {seconds(released[-1].t)}."
-        )
+        first, last = duration(released[0].t), duration(released[-1].t)
+        said.append(f"{len(released):,} barriers were released, between {first} and {last}.")
     elif released:
-        names = [f"{called(r.name, r.ordinal, r.group)} at {seconds(r.t)}" for r in released]
+        names = [f"{called(r.name, r.ordinal, r.group)} at {duration(r.t)}" for r in released]
         said.append(f"Released: {listed(names)}.")
     for m in story.mismatched[:3]:
         kinds = listed(f"{name} on {who(ranks)}" for name, ranks in m.kinds.items())
@@ -128,8 +127,12 @@ def _stuck(trace: Trace, found: list[Row]) -> list[str]:
         for bar in row.bars:
             if bar.stuck:
                 held.setdefault(bar.name, []).append(row.rank)
-    stopped = "" if trace.stopped is None else f"; the run was stopped at {trace.stopped:.1f} s"
+    stopped = "" if trace.stopped is None else f"; the run was stopped at {clock(trace.stopped)}"
     said = [f"{_capital(who(ranks))} did not return from {name}{stopped}." for name, ranks in held.items()]
-    raised = [f"Rank {rank.rank} raised {summary(rank.error)}." for rank in trace.ranks if rank.error]
-    more = [f"{len(raised) - 4} ranks more raised."] if len(raised) > 4 else []
-    return said + raised[:4] + more
+    raised: dict[str, list[int]] = {}
+    for rank in trace.ranks:
+        if rank.error:
+            raised.setdefault(summary(rank.error), []).append(rank.rank)
+    told = [f"{_capital(who(ranks))} raised {error}." for error, ranks in raised.items()]
+    rest = sum(len(ranks) for ranks in list(raised.values())[4:])
+    return [*said, *told[:4], *([f"{_capital(_count(rest, 'rank'))} more raised."] if rest else [])]

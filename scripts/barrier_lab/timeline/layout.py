@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from barrier_lab.timeline.bar_words import Bar
 from barrier_lab.timeline.bars import Row
-from barrier_lab.timeline.drawing import NOTCH, WIDTH, Drawing, Grid
+from barrier_lab.timeline.drawing import LEAST, NOTCH, WIDTH, Drawing, Grid
 from barrier_lab.timeline.labels import width_of
 from barrier_lab.timeline.marks import draw_names, draw_row, fits, spread
 from barrier_lab.timeline.release_marks import draw_passes, label_releases
@@ -54,7 +54,7 @@ def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
         need = NOTCH - (spots[i][1] - spots[i][0])
         if need <= 0 or bar.look == "work":
             continue
-        if i and spots[i - 1][1] - spots[i - 1][0] >= need + NOTCH:
+        if i and spots[i - 1][1] - spots[i - 1][0] >= need + (LEAST if bars[i - 1].look == "work" else NOTCH):
             spots[i][0] -= need
             spots[i - 1][1] -= need
         elif i + 1 == len(bars) or spots[i + 1][1] - spots[i + 1][0] >= need + NOTCH:
@@ -85,12 +85,13 @@ def _grid(found: list[Row], edges: list[list[list[float]]]) -> Grid:
     else:
         grid = Grid(bar=28.0 if count <= 4 else 23.0, size=10.5, gap=9.0 if count <= 4 else 7.0)
     if count <= 16:
+        grid.above = grid.size + 4
         flags = any(
             bar.flag and not fits(bar, b - a, grid)
             for r, s in zip(found, edges, strict=True)
             for bar, (a, b) in zip(r.bars, s, strict=True)
         )
-        grid.above = grid.size + 4 if flags else 0.0
+        grid.above = grid.above if flags else 0.0
         grid.lanes = min(max((len(spread(row.flights)) for row in found), default=0), 3 if count <= 8 else 1)
         grid.flight = grid.size + 4
         grid.prints = 8.0 if any(row.prints for row in found) else 0.0

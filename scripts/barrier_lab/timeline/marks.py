@@ -3,6 +3,7 @@
 from barrier_lab.timeline.bar_words import Bar
 from barrier_lab.timeline.bars import Row
 from barrier_lab.timeline.drawing import GREY, HATCHES, INK, RED, WIDTH, Drawing, Grid, Label, Line, Shape
+from barrier_lab.timeline.flags import Flag, draw_flags
 from barrier_lab.timeline.labels import Taken, is_free, place, width_of
 from barrier_lab.timeline.release_marks import Pass
 
@@ -14,7 +15,7 @@ def fits(bar: Bar, width: float, grid: Grid) -> str | None:
     bold = bar.look == "work" or bar.stuck
     if bar.name == "works" and grid.size < 9 and not bar.open:
         return None  # in a crowded figure only what a rank does in a call is said
-    words = bar.words if grid.above or not bar.short else [*bar.words, bar.short]
+    words = bar.words if grid.above else [*bar.words, *bar.flag[-1:]]
     return next((w for w in words if width_of(w, grid.size, bold) <= width - 8), None)
 
 
@@ -36,12 +37,19 @@ def draw_row(
     """Draw all of one rank; return the stretches that release lines must not cross."""
     y = grid.tops[number]
     crossing = [(x - 1, x + 1) for x, last, _ in passes if number <= last]
-    taken: Taken = []
+    words = [fits(bar, b - a, grid) for bar, (a, b) in zip(row.bars, spots, strict=True)]
+    if grid.above:
+        flags = [
+            Flag([bar], [(a, b)])
+            for bar, (a, b), said in zip(row.bars, spots, words, strict=True)
+            if bar.flag and not said
+        ]
+        named = [id(bar) for bar in draw_flags(drawing, grid, y, flags, colour, crossing)]
+        for i, (bar, (a, b)) in enumerate(zip(row.bars, spots, strict=True)):
+            if bar.flag and not words[i] and id(bar) not in named and width_of(bar.flag[-1], grid.size) < b - a - 4:
+                words[i] = bar.flag[-1]
     for i, (bar, (a, b)) in enumerate(zip(row.bars, spots, strict=True)):
-        words = fits(bar, b - a, grid)
-        if not words and grid.above and bar.flag and not _flag(drawing, grid, y, bar, a, b, colour, taken, crossing):
-            words = bar.short if bar.short and width_of(bar.short, grid.size) < b - a - 4 else None
-        _draw_bar(drawing, grid, y, bar, a, b - (0.9 if i + 1 < len(spots) and b - a > 3 else 0.0), colour, words)
+        _draw_bar(drawing, grid, y, bar, a, b - (0.9 if i + 1 < len(spots) and b - a > 3 else 0.0), colour, words[i])
     for t, title in row.prints if grid.prints else []:
         x, top = t * drawing.plot / drawing.end, y + grid.bar + 1.5
         drawing.prints.append(_rectangle(x - 0.7, x + 0.7, top, top + min(5.0, grid.prints), GREY, title))
@@ -52,25 +60,6 @@ def draw_row(
     if grid.gap >= 5:
         return [(spots[0][0], end + 2), label] if spots else [label]
     return [(a + 1.5, b - 1.5) for bar, (a, b) in zip(row.bars, spots, strict=True) if bar.look != "work"] + [label]
-
-
-def _flag(
-    drawing: Drawing, grid: Grid, y: float, bar: Bar, a: float, b: float, colour: str, taken: Taken, crossing: Taken
-) -> bool:
-    """Name a call above its bar, with a short line from the words to the bar; False if there is no room."""
-    notch = b - a <= 8
-    for text in bar.flag if notch else [*bar.words[:1], *bar.flag[-1:]]:
-        for x in ((a + b) / 2,) if notch else (a + 1, (a + b) / 2, b - 2):
-            # The words of a call that returned at once may stand on either side of the release that ended it.
-            others = [box for box in crossing if not (notch and abs(box[0] + 1 - x) < 4)]
-            left = place(text, x, grid.size, taken + others, drawing.plot + 16, left_first=notch)
-            if left is not None:
-                taken += [(left, left + width_of(text, grid.size)), (x - 1, x + 1)]
-                drawing.lines.append(Line(x, y - grid.above + 3, x, y, RED if bar.stuck else colour))
-                ink = RED if bar.stuck else INK
-                drawing.labels.append(Label(left, y - grid.above / 2 - 0.5, text, grid.size, ink))
-                return True
-    return False
 
 
 def _rectangle(a: float, b: float, top: float, bottom: float, colour: str, title: str) -> Shape:

@@ -27,7 +27,7 @@ def label_releases(
             drawing.lines.append(Line(begin, y - 6.5, end, y - 6.5, GREY, 0.8))
     for mismatch in mismatched[:1]:
         kinds = ", ".join(f"{name} on {who(ranks)}" for name, ranks in mismatch.kinds.items())
-        text = f"≠ {nth(mismatch.seq)} collective: {kinds}"
+        text = f"the {nth(mismatch.seq)} collectives do not match: {kinds}"
         half = width_of(text, SIZE, bold=True) / 2
         x = max(mismatch.t * scale, 0.0)
         middle = min(max(x, half), max(drawing.plot - half, half))
@@ -88,7 +88,8 @@ def _gathered(places: list[float], released: list[Release]) -> list[tuple[float,
 def draw_passes(drawing: Drawing, grid: Grid, passes: list[Pass], blocked: list[Taken]) -> None:
     """The dashed lines; on each row they leave out the ``blocked`` stretches: bars and labels."""
     for x, last, colour in passes:
-        begin = grid.tops[0] - grid.above - 7 if colour == GREY else 14.0
+        below = grid.tops[0] - grid.above - 7
+        begin = below if colour == GREY or _is_named(drawing, x, below - 7) else 14.0
         for top, stretches in zip(grid.tops[: last + 1], blocked, strict=False):
             if any(a < x < b for a, b in stretches):
                 drawing.lines.append(Line(x, begin, x, top, colour, 1.0, dashed=True))
@@ -96,3 +97,10 @@ def draw_passes(drawing: Drawing, grid: Grid, passes: list[Pass], blocked: list[
         end = drawing.height if last == len(blocked) - 1 else grid.tops[last] + grid.bar
         if end > begin:
             drawing.lines.append(Line(x, begin, x, end, colour, 1.0, dashed=True))
+
+
+def _is_named(drawing: Drawing, x: float, y: float) -> bool:
+    """Whether the words of a release stand at this place."""
+    return any(
+        abs(label.y - y) < 1 and abs(label.x - x) < width_of(label.text, label.size) / 2 + 1 for label in drawing.labels
+    )

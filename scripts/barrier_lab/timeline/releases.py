@@ -44,7 +44,7 @@ def ordinals(trace: Trace) -> dict[int, int]:
     return found
 
 
-def called(name: str, ordinal: int, group: str | None) -> str:
+def called(name: str, ordinal: int | str, group: str | None) -> str:
     """A call as the figure names it: "barrier 2", "all_reduce 1 of group 3"."""
     return f"{name} {ordinal}" if group in (None, "default") else f"{name} {ordinal} of group {group}"
 

@@ -1,0 +1,100 @@
+"""Every call of a timeline is named, in words that a newcomer can read without a legend, and that add up."""
+
+import re
+
+import made_traces as made
+import pytest
+
+from barrier_lab import diagnose, timeline, trace
+from barrier_lab.timeline.layout import lay_out
+from barrier_lab.timeline.story import tell
+
+
+def read(make, tmp_path, **more):
+    return trace.read(make(tmp_path / "run", **more))
+
+
+def words_of(run):
+    return [label.text for label in lay_out(run, tell(run), ["#0072B2", "#C25500"]).labels]
+
+
+def small_print(run):
+    return [text.get_text() for text in timeline.draw(run).texts]
+
+
+@pytest.mark.parametrize("apart", [0.0005, 0.002, 0.004, 0.008])
+def test_calls_close_to_each_other_at_the_end_are_all_named(tmp_path, apart):
+    words = words_of(read(made.close_at_end, tmp_path, apart=apart))
+    assert any(re.match(r"barriers 2–5( \(:31\))?", text) for text in words)
+    assert any(re.match(r"barriers 1–5( \(:31\))?", text) for text in words)
+
+
+def test_barriers_of_several_groups_share_no_ordinals(tmp_path):
+    run = read(made.poisoned, tmp_path)
+    assert "barriers 1–1" not in timeline.describe(run)
+    assert any(re.match(r"[34] barriers", text) for text in words_of(run))
+
+
+def test_a_call_that_failed_says_so_in_words(tmp_path):
+    words = words_of(read(made.poisoned, tmp_path))
+    assert "barrier 1 of group 1 (:17) fails after 1.00 s" in words
+    assert any(text.startswith("barrier 2 of group 1 (:17) fails") for text in words)
+
+
+def test_the_line_of_calls_that_share_a_name_is_told_with_its_file_where_it_is_not_the_script(tmp_path):
+    both = [made.call("broadcast", 0.001 * n, 0.001 * n + 0.0005, 43, file="/elsewhere/helpers.py") for n in (1, 2)]
+    ranks = [made.rank(*both, made.sleep(0.003, 1.0), ended=1.0) for _ in range(2)]
+    run = trace.read(made.write(tmp_path / "run", ranks))
+    assert any(text.startswith("broadcast 1–2 (helpers.py:43)") for text in words_of(run))
+
+
+def test_the_small_print_says_what_a_line_number_and_a_tick_mean(tmp_path):
+    assert any(
+        "(:23) is line 23  ·  ticks: printed lines" in text for text in small_print(read(made.ordering, tmp_path))
+    )
+
+
+def test_a_run_without_a_backend_says_no_reason_for_it(tmp_path):
+    run = trace.read(made.write(tmp_path / "run", [made.rank(ended=1.0)], backend=None))
+    assert not any("because" in text for text in small_print(run))
+
+
+@pytest.mark.parametrize(("end", "unit"), [(0.03, "milliseconds"), (0.19, "milliseconds"), (0.3, "seconds")])
+def test_a_short_run_is_measured_in_milliseconds(tmp_path, end, unit):
+    run = trace.read(made.write(tmp_path / "run", [made.rank(made.barrier(0.0, end), ended=end)] * 2))
+    assert timeline.draw(run).axes[0].get_xlabel() == f"{unit} since the common start"
+
+
+def test_a_rank_that_left_its_worker_by_exit_0_is_told_from_one_that_returned(tmp_path):
+    left = made.rank(made.sleep(0.0, 0.4), exit_code=0)
+    back = made.rank(made.sleep(0.0, 0.4), ended=0.4, exit_code=0)
+    stays = made.rank(made.sleep(0.0, 2.0), ended=2.0, exit_code=0)
+    words = words_of(trace.read(made.write(tmp_path / "run", [left, back, stays])))
+    assert "exited at 0.40 s (code 0)" in words and "returned at 0.40 s" in words
+
+
+def test_the_verdict_and_the_figure_give_the_same_wait(tmp_path):
+    late = made.rank(made.sleep(0.0, 1.14), made.barrier(1.14, 1.163, 31), ended=1.17)
+    run = trace.read(made.write(tmp_path / "run", [made.rank(made.barrier(0.0, 1.16, 31), ended=1.17), late]))
+    assert "waits 1.16 s in barrier 1 (:31)" in words_of(run)
+    assert "waited 1.16 s for rank 1" in diagnose.verdict(run)
+    assert "waits 1.16 s in barrier 1 (:31)" in timeline.describe(run)
+
+
+def test_the_first_tenth_of_a_second_is_told_in_milliseconds_everywhere(tmp_path):
+    ends = made.rank(made.barrier(0.001, 0.0093), ended=0.0094)
+    run = trace.read(made.write(tmp_path / "run", [ends, ends]))
+    assert diagnose.verdict(run).startswith("Both ranks finished by 9.4 ms.")
+    assert "9.4 ms from their common start" in timeline.describe(run)
+    assert "Released: barrier 1 at 9.3 ms." in timeline.describe(run)
+
+
+def test_several_ranks_that_failed_alike_share_a_sentence(tmp_path):
+    gone = "RuntimeError: Connection closed by peer"
+    failed = made.rank(
+        made.barrier(0.1, 0.2, 26, error=gone), ended=0.2, exit_code=1, error=("RuntimeError", gone[14:], 26)
+    )
+    run = trace.read(made.write(tmp_path / "run", [failed] * 3 + [made.rank(ended=0.1)], outcome="failed"))
+    said = timeline.describe(run)
+    assert "Ranks 0-2: barrier 1 (:26)" in said or "Ranks 0-2 each: " in said
+    assert "Ranks 0-2 raised RuntimeError: Connection closed by peer." in said
