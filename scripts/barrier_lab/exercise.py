@@ -20,11 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from barrier_lab import diagnose, expect, script, trace
-from barrier_lab.diagnose.failure import is_victim
-from barrier_lab.diagnose.words import summary, who
+from barrier_lab import expect, script, trace
 from barrier_lab.errors import UsageError
-from barrier_lab.report import hang_lines, own_traceback
+from barrier_lab.report import crash_lines, hang_lines
 
 EXERCISES = script.SCRIPTS / "exercises"
 DEADLINE = 10.0  # seconds from the common start, where the check names none
@@ -120,7 +118,7 @@ def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: st
 
         if run is None or not all(rank.started for rank in facts.ranks):
             hangs = run is not None and run.outcome == "interrupted"
-            details = refusal or (hang_lines(facts) if hangs else _crash(facts))
+            details = refusal or (hang_lines(facts) if hangs else crash_lines(facts))
             if hangs:
                 return result("hang", [f"no: not in {IMPORT_LIMIT:.0f} s."], details)
             return result("crash", ["no."], details)
@@ -128,7 +126,7 @@ def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: st
             steps = ["yes.", f"no{where}: it was stopped after {facts.deadline:g} s."]
             return result("hang", steps, f"{hang_lines(facts)}\n\n{run.verdict}")
         if run.outcome == "failed":
-            return result("crash", ["yes.", f"no{where}: it fails."], _crash(facts))
+            return result("crash", ["yes.", f"no{where}: it fails."], crash_lines(facts))
         try:
             spec.judge(run)
         except expect.Wrong as wrong:
@@ -172,21 +170,6 @@ def _execute(path: Path, variant: dict, directory: Path):
     if run.outcome == "interrupted" and not cancel.is_set():
         raise KeyboardInterrupt
     return run, None
-
-
-def _crash(facts: trace.Trace) -> str:
-    """The traceback of the ranks that failed first, else the verdict, which tells of signals and exit codes."""
-    guilty = [rank for rank in facts.ranks if rank.error and not is_victim(rank)]
-    if not guilty:
-        return diagnose.verdict(facts)
-    first = min(guilty, key=lambda rank: rank.ended if rank.ended is not None else 0.0)
-    text = own_traceback(first.error or "")
-    if not first.started:
-        return text
-    what = (first.error_at, summary(first.error or ""))
-    alike = [rank.rank for rank in guilty if (rank.error_at, summary(rank.error or "")) == what]
-    others = "" if len(alike) == len(facts.ranks) else f"\n\n{diagnose.verdict(facts)}"
-    return f"{who(alike).capitalize()}:\n{text}{others}"
 
 
 def _fresh(folder: str, key: str) -> str:

@@ -4,8 +4,9 @@ import linecache
 import re
 from pathlib import Path
 
-from barrier_lab.diagnose import stands
-from barrier_lab.diagnose.words import who
+from barrier_lab.diagnose import stands, verdict
+from barrier_lab.diagnose.failure import is_victim
+from barrier_lab.diagnose.words import summary, who
 from barrier_lab.trace import Place, Trace
 
 _FRAME = re.compile(r'^  File "(?P<file>[^"]*)", line \d+')
@@ -26,13 +27,30 @@ def _place(place: Place) -> str:
     return f"at {Path(place.file).name}:{place.line}{f'  {code}' if code else ''}"
 
 
+def crash_lines(trace: Trace) -> str:
+    """The traceback of the ranks that failed first, else the verdict, which tells of signals and exit codes."""
+    guilty = [rank for rank in trace.ranks if rank.error and not is_victim(rank)]
+    if not guilty:
+        return verdict(trace)
+    first = min(guilty, key=lambda rank: rank.ended if rank.ended is not None else 0.0)
+    text = own_traceback(first.error or "")
+    if not first.started:
+        return text
+    what = (first.error_at, summary(first.error or ""))
+    alike = [rank.rank for rank in guilty if (rank.error_at, summary(rank.error or "")) == what]
+    others = "" if len(alike) == len(trace.ranks) else f"\n\n{verdict(trace)}"
+    return f"{who(alike).capitalize()}:\n{text}{others}"
+
+
 def own_traceback(text: str) -> str:
     """A traceback without the frames of this package and of installed ones."""
     kept, keep = [], True
     for line in text.rstrip().splitlines():
         frame = _FRAME.match(line)
         if frame:
-            keep = "site-packages" not in frame["file"] and not Path(frame["file"]).is_relative_to(Path(__file__).parent)
+            keep = "site-packages" not in frame["file"] and not Path(frame["file"]).is_relative_to(
+                Path(__file__).parent
+            )
         elif not line.startswith("    "):
             keep = True
         if keep:
