@@ -19,21 +19,21 @@ def worker(
     rank: int,
     world_size: int,
     *,
-    peer: Literal["absent", "exits", "killed"] = "absent",
     fast: float = 3.0,
     slow: float = 5.0,
+    barrier: bool = True,  # False: nobody calls the second one
+    peer: Literal["absent", "exits", "killed", "comes"] = "absent",
     busy: float = 3600.0,
-    second: Literal["some", "all", "none"] = "some",  # who calls it
 ) -> None:
     began = time.monotonic()
     time.sleep(slow if rank == 1 else fast)
     dist.barrier()
     print(f"first barrier after {time.monotonic() - began:.4f} s")
-    if second == "all" or (second == "some" and rank != 1):
+    if barrier and (rank != 1 or peer == "comes"):
         dist.barrier()
         print(f"second barrier after {time.monotonic() - began:.4f} s")
     elif rank == 1 and peer == "absent":
-        time.sleep(busy)  # alive, but elsewhere
+        time.sleep(busy)  # alive, but not here
     elif rank == 1 and peer == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -18,12 +18,13 @@ def worker(
     world_size: int,
     *,
     missing: int = 2,
+    also: int = 1,  # a second missing rank, or -1
     patience: float = 1.5,
     busy: float = 3.5,
 ) -> None:
     limit = timedelta(seconds=patience)
     checks = dist.new_group(backend="gloo")  # every rank makes every group
-    if rank == missing:
+    if rank in (missing, also):
         time.sleep(busy)  # and then leaves without having come
         return
     try:

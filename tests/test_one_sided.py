@@ -14,8 +14,8 @@ VARIANTS = {
     "exits": {"peer": "exits"},
     "killed": {"peer": "killed"},
     "timed out": {"timeout": 1.0},
-    "all": {"second": "all"},
-    "none": {"second": "none", "peer": "exits"},
+    "all": {"peer": "comes"},
+    "none": {"barrier": False, "busy": 1.0},
     "leaves later": {"busy": 1.0},
     "four": {"world_size": 4},
 }
@@ -84,6 +84,13 @@ def test_it_completes_when_all_ranks_call_the_second_barrier_or_none_does(runs):
     assert [len(runs["none"].spans(rank, "barrier")) for rank in (0, 1)] == [1, 1]
 
 
+def test_without_the_barrier_nobody_waits_for_the_busy_rank(runs):
+    none = runs["none"]
+    busy = none.spans(1, "sleep")[-1]
+    assert none.line(0, "first barrier").t < busy.end
+    assert [span for span in none.spans(0) if span.begin > busy.begin + (busy.end - busy.begin) / 2] == []
+
+
 def test_of_four_ranks_three_wait_for_the_one_that_is_missing(runs):
     assert runs["four"].outcome == "hung"
     assert "Ranks 0, 2 and 3 are waiting" in runs["four"].verdict
@@ -93,15 +100,16 @@ def test_a_barrier_that_timed_out_leaves_its_group_broken_and_others_whole():
     poisoned = run("one_sided_poisoned", start_method="forkserver")
     for rank in (0, 1):
         passed = [line.text.split(":")[0] for line in poisoned.ranks[rank].output if "passed" in line.text]
-        assert passed == ["default group", "new group"]
+        assert passed == ["default group"]
     assert "Timed out" in poisoned.line(0, "first try").text
 
 
-def test_monitored_barrier_names_the_missing_rank_unless_it_is_rank_0():
+def test_monitored_barrier_names_the_missing_ranks_unless_rank_0_is_one():
+    missing = [(2, 1), (0, -1), (-1, -1)]
     named, unnamed, complete = run_many(
-        [{"experiment": "one_sided_monitored", "missing": missing} for missing in (2, 0, -1)]
+        [{"experiment": "one_sided_monitored", "missing": one, "also": other} for one, other in missing]
     )
-    assert named.line(0, "Ranks 2 failed to pass monitoredBarrier")
+    assert named.line(0, "Ranks 1, 2 failed to pass monitoredBarrier")
     assert "failed to pass" not in unnamed.text
     left = unnamed.spans(0, "sleep")[-1].end
     assert all(rank.output[-1].t > left for rank in unnamed.ranks[1:])
