@@ -16,18 +16,18 @@ def worker(
     world_size: int,
     *,
     pause: float = 1.0,
-    barriers: bool = True,
+    barrier: bool = True,
 ) -> None:
     print("first before")
     if rank != 0:
-        if barriers:
+        if barrier:
             dist.barrier()  # line A
         print("first after")
     print("inter")
     time.sleep(pause)
     print("second before")
     if rank == 0:
-        if barriers:
+        if barrier:
             dist.barrier()  # line B
         print("second after")
     print("exit")

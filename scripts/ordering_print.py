@@ -11,21 +11,17 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(
-    rank: int,
-    world_size: int,
-    *,
-    keeps_lines: int = 0,
-    busy: float = 1.0,
-) -> None:
+def worker(rank: int, world_size: int, *, late: float = 0.5) -> None:
     # 8192: keep lines until there are so many bytes; 1: send each line.
     # File 1 is the standard output, here without the lab's own stamps.
-    buffering = 8192 if rank == keeps_lines else 1
+    buffering = 8192 if rank == 0 else 1
     with open(1, "w", buffering, closefd=False) as terminal:
-        print(f"before the barrier, at {time.monotonic():.6f}", file=terminal)
+        if rank != 0:
+            time.sleep(late)
+        print(f"before the barrier, at {time.time():.3f}", file=terminal)
         dist.barrier()
-        print(f"after the barrier, at {time.monotonic():.6f}", file=terminal)
-        time.sleep(busy)
+        print(f"after the barrier, at {time.time():.3f}", file=terminal)
+        time.sleep(late)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 In two rounds each rank adds its numbers, and all_reduce adds the sums of
 all ranks.  One rank has no numbers in round 1.
 Then rank 0 writes a report, and the others wait until it is written.
-As it stands, the script hangs.  Mend it, so that every rank returns
-both totals: [4, 9] with 3 ranks.
+Mend the script, so that every rank returns both totals: [4, 9] with 3 ranks.
 """
 
 import time
