@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from barrier_lab.errors import UsageError
+from barrier_lab.rank import refuse_in_a_rank
 
 EXIT = {"completed": 0, "hung": 3, "failed": 4, "interrupted": 130}
 WRONG_USE = 2
@@ -18,6 +19,7 @@ def main(worker, *, init: bool = True, world_size: int = 2) -> None:
     ``init=False``: the worker makes the process group itself.  ``world_size``: how many ranks to start when
     nobody says.  Both are read from the script's text.  Ends the process with the exit code of the outcome.
     """
+    refuse_in_a_rank("main(worker)")
     path = Path(worker.__code__.co_filename).resolve()
     if os.environ.get("TORCHELASTIC_RUN_ID") is not None:
         from barrier_lab import torchrun

@@ -13,6 +13,7 @@ from pathlib import Path
 from barrier_lab import backend as backends
 from barrier_lab import diagnose, script, trace
 from barrier_lab.errors import UsageError
+from barrier_lab.rank import refuse_in_a_rank
 
 MAX_WORLD_SIZE = 64
 START_METHODS = ("spawn", "forkserver")
@@ -207,6 +208,7 @@ def execute(
     parameters=None, on_line=None, on_tick=None, cancel=None, folder=None,
 ) -> Run:  # fmt: skip
     """``run`` for callers who watch: an interrupted run is returned, too."""
+    refuse_in_a_rank("run(…)")
     experiment = script.read(script.find(name_or_path), RESERVED)
     plan = {
         "experiment": experiment.name,
@@ -225,8 +227,13 @@ def execute(
     plan["directory"] = str(directory)
     from barrier_lab import launch
 
-    launch.launch(plan, on_line, on_tick and (lambda: on_tick(directory)), cancel)
-    return Run(trace.read(directory), folder)
+    outcome = launch.launch(plan, on_line, on_tick and (lambda: on_tick(directory)), cancel)
+    try:
+        recorded = trace.read(directory)
+    except FileNotFoundError:
+        raise UsageError(f"The folder {directory} was removed during the run: run again, and leave it there.") from None
+    recorded.outcome = outcome  # which run.json lacks if the disk was full
+    return Run(recorded, folder)
 
 
 def choose_backend(about: script.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:

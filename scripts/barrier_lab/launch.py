@@ -53,7 +53,9 @@ def launch(
                 collect_stacks(plan, ranks)
             state.stopped_ns = time.monotonic_ns() if any(r.alive for r in ranks) else None
             end_all(ranks, state, on_line)
-            _write_run(plan, _result(plan, ranks, state, outcome, message, began))
+            result = _result(plan, ranks, state, outcome, message, began)
+            with contextlib.suppress(OSError):  # the disk is full, or the folder gone: what there is can still be read
+                _write_run(plan, result)
     if state.import_error:
         name = Path(plan["script"]).name
         raise UsageError(f"{name} could not be imported ({state.import_error}): correct it, then run again.")

@@ -5,6 +5,8 @@ The rank sends ``<stamp mark><monotonic seconds><end mark><text>`` through its p
 drains the pipe, writes ``rankN.log``.  Lines without a stamp come from C or C++ and get their time of arrival.
 """
 
+import codecs
+import contextlib
 import io
 import os
 import threading
@@ -24,15 +26,21 @@ class Lines(io.TextIOBase):
 
     encoding = "utf-8"
     errors = "backslashreplace"
+    name = "<a rank's output>"
+    mode = "w"
 
     def __init__(self, descriptor: int, send: Callable[[float, str], None]) -> None:
         self._descriptor = descriptor
         self._send = send
         self._rest = ""
         self._lock = threading.RLock()
+        self.buffer = _Bytes(self)
 
     def writable(self) -> bool:
         return True
+
+    def reconfigure(self, **_: object) -> None:
+        """Accept what scripts ask of ``sys.stdout``: each line is sent at once in any case."""
 
     def fileno(self) -> int:
         return self._descriptor
@@ -49,6 +57,34 @@ class Lines(io.TextIOBase):
         with self._lock:
             if self._rest:
                 self.write("\n")
+
+
+class _Bytes(io.BufferedIOBase):
+    """The ``buffer`` of a text stream: takes bytes and passes them on as text."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._lines.fileno()
+
+    def write(self, data: bytes) -> int:
+        self._lines.write(self._decoder.decode(bytes(data)))
+        return len(data)
+
+    def flush(self) -> None:
+        self._lines.flush()
+
+
+def flush(*streams: object) -> None:
+    """Flush streams that an experiment may have closed, or replaced by anything."""
+    for stream in streams:
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def to_pipe(descriptor: int) -> Callable[[float, str], None]:
@@ -99,10 +135,13 @@ class Drain:
 
 
 def _decode(line: bytes, now: float) -> tuple[float | None, str]:
+    """Moment and text of a line.  What only looks like a stamp comes from below Python, which may print anything."""
     text = line.decode("utf-8", "replace")
     if text.startswith(NOTE):
         return None, text[1:]
     if text.startswith(STAMP):
-        stamp, _, text = text[1:].partition(END)
-        return float(stamp), text
+        stamp, end, rest = text[1:].partition(END)
+        with contextlib.suppress(ValueError):
+            if end and 0 < (t := float(stamp)) <= now:
+                return t, rest
     return now, text

@@ -4,6 +4,7 @@ Nothing heavy is imported before the lifeline holds: a rank whose runner dies du
 """
 
 import atexit
+import contextlib
 import faulthandler
 import importlib.util
 import json
@@ -14,20 +15,25 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
 from barrier_lab import lifeline, output
+from barrier_lab.errors import UsageError
 
 HEAD_START = 0.02  # seconds between naming t = 0 and t = 0: ranks learn of it up to some milliseconds apart
 _PACKAGE = Path(__file__).parent
 STARTUP_LIMIT = 120.0  # seconds until every rank must have reached t = 0
+here: int | None = None  # the rank that this process is
 
 
 def main(plan: dict, rank: int, lifeline_end, stdout_end, stderr_end) -> None:
     """The target of the process that ``launch`` starts: run one rank of the plan."""
+    global here
     lifeline.hold_on(lifeline_end.fileno())
+    here = rank
     os.environ.clear()
     os.environ.update(plan["environ"])
     os.environ.update(torchrun_variables(plan, rank))
@@ -37,6 +43,12 @@ def main(plan: dict, rank: int, lifeline_end, stdout_end, stderr_end) -> None:
     if plan["start_method"] == "forkserver":  # whose children leave without what atexit holds
         atexit._run_exitfuncs()
     sys.exit(code)
+
+
+def refuse_in_a_rank(call: str) -> None:
+    """``UsageError`` in a rank: if ranks started ranks, which import the same file, there would be no end of them."""
+    if here is not None:
+        raise UsageError(f'{call} was called in rank {here}: put it below if __name__ == "__main__":')
 
 
 def torchrun_variables(plan: dict, rank: int) -> dict[str, str]:
@@ -104,10 +116,12 @@ def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
         faulthandler.dump_traceback_later(plan["deadline"], exit=False, file=stack)
         try:
             result = worker(rank, plan["world_size"], **plan["parameters"])
-        except Exception:
+        except SystemExit:  # leaves no end: the worker did not get there
+            raise
+        except BaseException:
             recorder.mark("end", "meta")
             raise
-        finally:  # SystemExit leaves no end: the worker did not get there
+        finally:
             hooks.stop()
             faulthandler.cancel_dump_traceback_later()
         recorder.mark("end", "meta")
@@ -117,12 +131,11 @@ def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
         return _exit_code(request)
     except BaseException as error:
         _record_error(recorder, script, error)
-        sys.stdout.flush()
-        print(_own_traceback(error, script), file=sys.stderr)
+        output.flush(sys.stdout)
+        _complain(_own_traceback(error, script))
         return 1
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        output.flush(sys.stdout, sys.stderr)
     return 0
 
 
@@ -217,15 +230,29 @@ def _record_result(recorder, result: object) -> None:
         return
     try:
         json.dumps(result)
-    except (TypeError, ValueError):
-        result = repr(result)
-    recorder.mark("result", "meta", value=result)
+        recorder.mark("result", "meta", value=result)
+    except Exception:  # TypeError, RecursionError, …
+        recorder.mark("result", "meta", value=_described(result))
+
+
+def _described(value: object, how: Callable[[object], str] = repr) -> str:
+    """A value of the experiment in words; its own methods may fail."""
+    try:
+        return how(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _complain(text: object) -> None:
+    """Print on standard error, which the experiment may have closed."""
+    with contextlib.suppress(Exception):
+        print(text, file=sys.stderr)
 
 
 def _exit_code(request: SystemExit) -> int:
     if request.code is None or isinstance(request.code, int):
         return request.code or 0
-    print(request.code, file=sys.stderr)
+    _complain(request.code)
     return 1
 
 
@@ -245,7 +272,8 @@ def _own_traceback(error: BaseException, script: Path) -> str:
 def _record_error(recorder, script: Path, error: BaseException) -> None:
     own = [frame for frame in _own_frames(error, script) if frame.filename == str(script)]
     place = {"file": own[-1].filename, "line": own[-1].lineno, "function": own[-1].name} if own else {}
-    recorder.mark(type(error).__name__, "error", message=str(error), traceback=_own_traceback(error, script), **place)
+    message = _described(error, str)
+    recorder.mark(type(error).__name__, "error", message=message, traceback=_own_traceback(error, script), **place)
 
 
 def _one_line(error: BaseException, script: Path) -> str:

@@ -91,7 +91,7 @@ def _drain(one: RankProcess, descriptor: int, state: State, on_line: OnLine | No
 
 def _take_note(one: RankProcess, text: str, state: State) -> None:
     word, _, detail = text.partition(" ")
-    if word == "start":
+    if word == "start" and detail.isdigit():
         state.started.add(one.number)
         state.start_ns = int(detail)
     elif word == "import":
@@ -105,7 +105,8 @@ def _keep(one: RankProcess, t: float, stream: str, text: str, state: State, on_l
     one.kept += len(text) + 1
     if one.kept > OUTPUT_LIMIT:
         text = f"[rank {one.number} printed more than {OUTPUT_LIMIT:,} characters: the rest is not kept]"
-    one.log.write(output.log_line(t, stream, text))
+    with contextlib.suppress(OSError):  # a full disk: what is shown is not kept
+        one.log.write(output.log_line(t, stream, text))
     if on_line:
         on_line(one.number, t - state.start_ns / 1e9 if state.start_ns else None, stream, text)
 

@@ -95,11 +95,8 @@ def conclude(finished) -> None:
     """Print backend, outcome and verdict of a run."""
     console = Console(highlight=False, soft_wrap=True)
     trace = finished.trace
-    console.print(
-        Text(
-            f"{trace.world_size} ranks, {trace.backend} because {trace.backend_reason}, torch {trace.torch}",
-            style="dim",
-        )
-    )
+    ranks = "1 rank" if trace.world_size == 1 else f"{trace.world_size} ranks"
+    backend = f"{trace.backend} because {trace.backend_reason}"
+    console.print(Text(f"{ranks}, {backend}, torch {trace.torch}", style="dim"))
     colour = "green" if finished.outcome == "completed" else "red"
     console.print(Text.assemble((finished.outcome, f"bold {colour}"), f": {finished.verdict}"))
