@@ -1,7 +1,7 @@
 """How long does a fast rank wait at a barrier?
 
 Until the slowest rank has come.
-All ranks then leave at the same instant, whatever their own clocks say.
+All ranks then leave almost together, whatever their own clocks say.
 """
 
 import time
@@ -18,7 +18,7 @@ def worker(
     delay: float = 5.0,
     slow_rank: int = 1,
     late_clock: float = 0.0,
-    rounds: int = 2,
+    rounds: int = 1,
     barrier: bool = True,
 ) -> None:
     if rank == 0 and late_clock > 0:

@@ -27,7 +27,7 @@ def worker(rank: int, folder: str) -> None:
     values = 10 * rank + torch.arange(3, device=device)
     print(f"rank {rank} made {values.tolist()}", flush=True)
     dist.barrier()
-    print(f"rank {rank} has passed the barrier", flush=True)
+    print(f"rank {rank} reports", flush=True)
 
     dist.destroy_process_group()
 
