@@ -18,22 +18,22 @@ HALF = "row\n" * 500
 
 @contextlib.contextmanager
 def zero_first(rank: int) -> Iterator[None]:
-    """Rank 0 runs the block first; when it is done, the others run it."""
+    """Decide when this rank runs the block."""
     if rank == 0:
         try:
-            yield
-        finally:  # the others wait for this call, also when the block fails
+            yield  # the block runs here
+        finally:  # also when the block fails
             dist.barrier()
     else:
         dist.barrier()
-        yield
+        yield  # the block runs here
 
 
 def prepare(path: Path) -> None:
     """Take two seconds: first there is no file, then half of it, then all."""
     for _ in range(2):
         time.sleep(1.0)
-        with path.open("a") as file:
+        with path.open("a") as file:  # "a" appends: what is in the file stays
             file.write(HALF)
 
 

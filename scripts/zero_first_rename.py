@@ -11,7 +11,7 @@ from zero_first import HALF, fresh_folder, zero_first
 
 
 def prepare(path: Path, rename: bool, dies: bool) -> None:
-    """Write the data set; with ``dies``, fail when half of it is written."""
+    """Write the data set; if it dies, fail when half of it is written."""
     written = path.with_suffix(".part") if rename else path
     with written.open("w") as file:
         file.write(HALF)
@@ -21,13 +21,22 @@ def prepare(path: Path, rename: bool, dies: bool) -> None:
     os.replace(written, path)
 
 
-def worker(rank: int, world_size: int, *, rename: bool = False, dies: bool = True, folder: str = "") -> None:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    rename: bool = False,
+    dies: bool = True,
+    folder: str = "",
+) -> None:
     path = Path(folder or fresh_folder()) / "data.txt"
     with zero_first(rank):
         if rank == 0:
             prepare(path, rename, dies)
-    found = f"{len(path.read_text().splitlines())} rows" if path.exists() else "no file"
-    print(f"finds {found}")
+    if path.exists():
+        print(f"finds {len(path.read_text().splitlines())} rows")
+    else:
+        print("finds no file")
 
 
 if __name__ == "__main__":

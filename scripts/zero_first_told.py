@@ -11,7 +11,7 @@ from barrier_lab import main
 
 
 def on_rank_zero(prepare: Callable[[], None], rank: int) -> None:
-    """Run ``prepare`` on rank 0; if it fails, every rank raises an error with the cause."""
+    """Prepare on rank 0; if it fails, every rank raises the cause."""
     cause = [""]
     if rank == 0:
         try:

@@ -1,11 +1,11 @@
-"""What do the others see when something goes wrong in the block that rank 0 runs first?
+"""What do the others see when the block fails on rank 0?
 
-An exception jumps over rank 0's barrier, and its later calls pair with the wrong ones.  A collective stalls all.
+Without finally the exception jumps over rank 0's barrier.  If rank 0 goes on, its later calls pair with the wrong ones.
 """
 
 import contextlib
+import time
 from collections.abc import Iterator
-from typing import Literal
 
 import torch
 import torch.distributed as dist
@@ -16,7 +16,7 @@ from zero_first import zero_first
 
 @contextlib.contextmanager
 def without_finally(rank: int) -> Iterator[None]:
-    """Like zero_first, but an exception in the block jumps over rank 0's barrier."""
+    """Like zero_first, but without try and finally."""
     if rank == 0:
         yield
         dist.barrier()
@@ -25,32 +25,26 @@ def without_finally(rank: int) -> Iterator[None]:
         yield
 
 
-def block(rank: int, trouble: str, number: torch.Tensor) -> None:
-    """The preparation, with its trouble."""
-    if trouble == "collective":
-        dist.all_reduce(number)
-    elif rank == 0:
-        raise OSError("no space left on the disk")
-    print("has run the block")
-
-
 def worker(
     rank: int,
     world_size: int,
     *,
-    trouble: Literal["raises", "caught", "collective"] = "raises",
-    use_finally: bool = False,
+    use_finally: bool = True,
+    caught: bool = False,
 ) -> None:
-    number = torch.ones(1, device="cuda" if dist.get_backend() == "nccl" else "cpu")
     try:
         with zero_first(rank) if use_finally else without_finally(rank):
-            block(rank, trouble, number)
+            if rank == 0:
+                time.sleep(1.0)
+                raise OSError("no space left on the disk")
+            print("has run the block")
     except OSError as error:
-        if trouble == "raises":
+        if not caught:
             raise
-        print(f"goes on without the data set: {error}")
+        print(f"goes on without data: {error}")
     dist.barrier()
     print("starts training")
+    number = torch.ones(1, device="cuda" if dist.get_backend() == "nccl" else "cpu")
     dist.all_reduce(number)
     print("has done a step")
 

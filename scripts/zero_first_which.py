@@ -17,7 +17,7 @@ from zero_first import fresh_folder, prepare
 
 @contextlib.contextmanager
 def zero_first(rank: int | str) -> Iterator[None]:
-    """As many have it: -1, or no group yet, means "not distributed"; nobody waits."""
+    """As many write it: with -1, or without a process group, nobody waits."""
     distributed = rank != -1 and dist.is_initialized()
     if distributed and rank != 0:
         dist.barrier()
@@ -39,7 +39,7 @@ def worker(
     folder: str = "",
 ) -> None:
     node, local_rank = divmod(rank, world_size // nodes)
-    values = {"rank": rank, "local_rank": local_rank, "minus_one": -1, "zero": 0, "text": str(rank)}
+    values = dict(rank=rank, local_rank=local_rank, minus_one=-1, zero=0, text=str(rank))
     name = "the one disk" if one_disk else f"the disk of node {node}"
     disk = Path(folder or fresh_folder()) / name
     disk.mkdir(exist_ok=True)

@@ -1,5 +1,6 @@
 """The lesson ``zero_first``: one rank prepares a data set, the others find it ready."""
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,11 @@ IN_A_FOLDER = {
     "too early": dict(experiment=WHICH, variable="rank", one_disk=True, group=False),
 }
 OTHERS = {
-    "caught": dict(experiment=TROUBLE, trouble="caught", deadline=3),
-    "caught, finally": dict(experiment=TROUBLE, trouble="caught", use_finally=True),
-    "raises": dict(experiment=TROUBLE),
-    "raises, finally": dict(experiment=TROUBLE, use_finally=True),
-    "collective": dict(experiment=TROUBLE, trouble="collective", use_finally=True, deadline=3),
+    "caught": dict(experiment=TROUBLE, use_finally=False, caught=True, deadline=4),
+    "caught, finally": dict(experiment=TROUBLE, caught=True),
+    "raises": dict(experiment=TROUBLE, use_finally=False),
+    "raises, finally": dict(experiment=TROUBLE),
+    "collective": dict(experiment="zero_first_collective", deadline=3),
     "told": dict(experiment="zero_first_told"),
 }
 
@@ -99,6 +100,12 @@ def test_without_finally_a_caught_exception_shifts_all_later_calls(runs) -> None
     assert last == ["all_reduce", "barrier", "barrier", "barrier"]
 
 
+def test_without_finally_rank_zero_releases_the_others_by_its_barrier_before_the_training(runs) -> None:
+    first, *others = [runs["caught"].spans(rank, "barrier")[0] for rank in range(4)]
+    assert all(call.line != first.line for call in others)
+    assert all(call.begin < first.begin < call.end for call in others)
+
+
 def test_with_finally_a_caught_exception_leaves_the_calls_in_step(runs) -> None:
     assert runs["caught, finally"].outcome == "completed"
     assert all(runs["caught, finally"].line(rank, "has done a step") for rank in range(4))
@@ -155,12 +162,46 @@ def test_the_stub_is_wrong_and_the_solution_is_right() -> None:
     assert check("zero_first", EXERCISES / "solutions" / "zero_first.py").outcome == "right"
 
 
-def test_an_answer_without_finally_hangs_and_both_lines_are_named(tmp_path: Path) -> None:
+def mine(folder: Path, zero_first: str) -> Path:
+    """A file with this body of zero_first, and the rest as in the stub."""
     stub = (EXERCISES / "zero_first.py").read_text()
-    before, after = "    if rank != 0:\n        dist.barrier()\n", "\n    if rank == 0:\n        dist.barrier()\n"
-    mine = tmp_path / "mine.py"
-    mine.write_text(stub.replace("    yield  # the block runs here\n", f"{before}    yield{after}"))
-    result = check("zero_first", mine)
+    head, rest = stub.split("    if rank == 0:\n", 1)
+    answer = folder / "mine.py"
+    answer.write_text(
+        head + textwrap.indent(textwrap.dedent(zero_first), "    ") + rest[rest.index("\n\ndef prepare") :]
+    )
+    return answer
+
+
+def test_an_answer_without_finally_hangs_and_both_lines_are_named(tmp_path: Path) -> None:
+    answer = """
+        if rank != 0:
+            dist.barrier()
+        yield
+        if rank == 0:
+            dist.barrier()
+        """
+    result = check("zero_first", mine(tmp_path, answer))
     assert result.outcome == "hang"
     assert "dist.all_reduce(total)" in result.details
     assert "dist.barrier()" in result.details
+
+
+def test_an_answer_that_tells_the_cause_only_after_the_block_is_wrong(tmp_path: Path) -> None:
+    answer = """
+        cause = [""]
+        if rank != 0:
+            dist.barrier()
+        try:
+            yield
+        except OSError as error:
+            cause = [repr(error)]
+            raise
+        finally:
+            if rank == 0:
+                dist.barrier()
+            dist.broadcast_object_list(cause)
+        if cause[0]:
+            raise RuntimeError(cause[0])
+        """
+    assert check("zero_first", mine(tmp_path, answer)).outcome == "wrong"
