@@ -14,10 +14,9 @@ MISBEHAVE = Path(__file__).parent / "programs" / "misbehave.py"
 
 def torchrun(script: Path, *arguments: object, ranks: int = 2) -> subprocess.CompletedProcess:
     environment = marked_environment()
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), str(script)]
-    done = subprocess.run(
-        [*command, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    agent = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    command = [*agent, str(script), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert_nothing_left(environment)
     return done
 
