@@ -1,5 +1,6 @@
 """When the runner is interrupted or killed, its ranks and their children go with it."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -63,6 +64,28 @@ def test_ctrl_c_in_a_terminal_ends_the_run_with_130(tmp_path: Path, how: str) ->
     terminal.close()
     assert terminal.exitstatus == 130
     assert_nothing_left(environment)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_request_to_end_is_an_interrupt_that_is_recorded(tmp_path: Path, number: int) -> None:
+    environment = marked_environment()
+    arguments = ["run", str(MISBEHAVE), "--out", str(tmp_path / "run")]
+    runner = subprocess.Popen([sys.executable, "-m", "barrier_lab", *arguments], env=environment)
+    wait_until_waiting(tmp_path / "run")
+    runner.send_signal(number)
+    assert runner.wait(timeout=30) == 130
+    assert '"outcome": "interrupted"' in (tmp_path / "run" / "run.json").read_text()
+    assert_nothing_left(environment)
+
+
+def test_ctrl_c_while_the_runner_still_imports_torch_shows_no_traceback() -> None:
+    command = [sys.executable, "-m", "barrier_lab", "run", MISBEHAVE]
+    runner = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.5)
+    runner.send_signal(signal.SIGINT)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 130
+    assert "Traceback" not in said
 
 
 @pytest.fixture

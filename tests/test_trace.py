@@ -151,3 +151,15 @@ def test_what_a_rank_sees_after_its_deadline_is_no_part_of_the_run(tmp_path):
     [span] = run.ranks[0].spans
     assert span.end is None
     assert run.ranks[0].error is None
+
+
+@pytest.mark.parametrize("foreign", [b"[1, 2]", b'{"name": "npm", "ranks": "none"}', b"\xff\xfe\x00", b'{"schema": 1, "ra'])
+def test_a_run_json_of_another_program_or_cut_off_is_no_run(tmp_path, foreign):
+    (tmp_path / "run.json").write_bytes(foreign)
+    with pytest.raises(FileNotFoundError, match="holds no run"):
+        trace.read(tmp_path)
+
+
+def test_events_of_another_program_are_left_out(tmp_path):
+    (tmp_path / "rank0.trace.json").write_bytes(b'[{"ph":"B","pid":3,"ts":1},{"ph":"X","name":"q","ts":1}]')
+    assert trace.read(tmp_path).ranks[0].spans == []

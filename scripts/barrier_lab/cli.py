@@ -1,8 +1,10 @@
 """The shell's side: ``main(worker)`` at the end of a script, and ``python -m barrier_lab``."""
 
 import argparse
+import errno
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -34,15 +36,29 @@ def package_main(arguments: list[str] | None = None) -> int:
 
 
 def _guarded(action, *arguments) -> int:
-    """Wrong use ends in one sentence on stderr, and 2."""
+    """Wrong use ends in one sentence on stderr, and 2; a polite request to end is an interrupt, as Ctrl-C is."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) == signal.SIG_DFL:  # and not ignored, as under nohup
+            signal.signal(number, signal.default_int_handler)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # ranks may print what this terminal's encoding lacks
     try:
         return action(*arguments)
     except UsageError as error:
         print(error, file=sys.stderr)
         return WRONG_USE
-    except BrokenPipeError:  # the reader of our output has gone, as in "| head"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return EXIT["interrupted"]
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
+        if error.errno == errno.EPIPE:  # the reader of our output has gone, as in "| head"
+            return 141
+        print("There is no space left for the output or the run directory: make room, then run again.", file=sys.stderr)
+        return WRONG_USE
 
 
 class Parser(argparse.ArgumentParser):

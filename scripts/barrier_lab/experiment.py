@@ -1,6 +1,5 @@
 """``run``: launch an experiment, read what it recorded, and show it."""
 
-import html
 import math
 import os
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from barrier_lab import backend as backends
 from barrier_lab import diagnose, script, trace
 from barrier_lab.errors import UsageError
+from barrier_lab.folders import Folder
 from barrier_lab.rank import refuse_in_a_rank
 
 MAX_WORLD_SIZE = 64
@@ -29,7 +29,6 @@ RESERVED = {
     "json",
     "experiment",
 }
-SHOWN_LINES = 60  # of output, in a notebook
 
 
 @dataclass
@@ -41,7 +40,7 @@ class Run:
     """
 
     trace: trace.Trace
-    _folder: tempfile.TemporaryDirectory | None = field(default=None, repr=False)  # lives as long as the run
+    _folder: Folder | None = field(default=None, repr=False)  # lives as long as the run
 
     @property
     def directory(self) -> Path:
@@ -109,31 +108,10 @@ class Run:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         """Output, timeline and verdict: as HTML for pages and notebooks, as text for everything else."""
-        from barrier_lab import timeline
+        from barrier_lab import page, timeline
 
         described = "\n\n".join(part for part in (self.text, timeline.describe(self.trace), self.verdict) if part)
-        return {"text/html": self._html(), "text/plain": described}
-
-    def _html(self) -> str:
-        from barrier_lab import timeline
-
-        verdict = (
-            f'<p class="bl-verdict bl-{self.outcome}"><strong>{self.outcome}</strong> {html.escape(self.verdict)}</p>'
-        )
-        return f'<div class="bl-run">{self._output_html()}{timeline.html(self.trace)}{verdict}</div>'
-
-    def _output_html(self) -> str:
-        lines = self.lines()
-        if not lines:
-            return ""
-        shown = [
-            f'<span class="bl-r{rank % 4}"><span class="bl-t">{line.t:8.3f} s</span>  rank {rank} | {html.escape(line.text)}</span>'
-            for rank, line in lines[:SHOWN_LINES]
-        ]
-        if len(lines) > SHOWN_LINES:
-            shown.append(f"… and {len(lines) - SHOWN_LINES} more lines")
-        body = "\n".join(shown)
-        return f'<pre class="bl-output" tabindex="0" aria-label="what the ranks printed, in order of time">{body}</pre>'
+        return {"text/html": page.to_html(self), "text/plain": described}
 
 
 def load(directory: str | Path) -> Run:
@@ -266,7 +244,7 @@ def seconds(name: str, value: object) -> float:
     return seconds
 
 
-def _directory(out: str | Path | None) -> tuple[Path, tempfile.TemporaryDirectory | None]:
+def _directory(out: str | Path | None) -> tuple[Path, Folder | None]:
     """A folder for the run: the given one, if it holds no run yet, or one that goes with the ``Run``.
 
     With BARRIER_LAB_KEEP set to a folder, every run that names none is kept there.
@@ -274,8 +252,8 @@ def _directory(out: str | Path | None) -> tuple[Path, tempfile.TemporaryDirector
     if out is None and (keep := os.environ.get("BARRIER_LAB_KEEP")):
         return Path(tempfile.mkdtemp(prefix="run-", dir=writable_directory(keep))), None
     if out is None:
-        folder = tempfile.TemporaryDirectory(prefix="barrier_lab-", ignore_cleanup_errors=True)
-        return Path(folder.name), folder
+        folder = Folder()
+        return folder.path, folder
     return writable_directory(out), None
 
 

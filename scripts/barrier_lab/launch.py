@@ -21,7 +21,7 @@ import torch.distributed as dist
 
 from barrier_lab import rank
 from barrier_lab.errors import UsageError
-from barrier_lab.processes import start
+from barrier_lab.processes import open_standard_streams, start
 from barrier_lab.supervise import OnLine, State, collect_stacks, end_all, supervise
 
 
@@ -38,6 +38,7 @@ def launch(
     ``KeyboardInterrupt`` while it waits, or ``cancel``, ends the ranks and gives the outcome "interrupted".
     """
     began = time.monotonic()
+    open_standard_streams()
     state, ranks = State(), []
     outcome, message = "interrupted", None
     store = _agent_store()
@@ -88,15 +89,17 @@ def _environment(plan: dict) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Let no second Ctrl-C stop the cleaning up."""
+    """Let no second Ctrl-C, and no other handler of ours, stop the cleaning up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    interrupts = {signal.SIGINT} | {s for s in signal.Signals if signal.getsignal(s) is signal.default_int_handler}
+    previous = {number: signal.signal(number, signal.SIG_IGN) for number in interrupts}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _result(plan, ranks, state, outcome, message, began) -> dict:

@@ -4,7 +4,6 @@ import contextlib
 import multiprocessing.forkserver
 import os
 import selectors
-import signal
 import sys
 import threading
 import types
@@ -15,6 +14,7 @@ from pathlib import Path
 import torch.multiprocessing
 
 from barrier_lab import output, rank
+from barrier_lab.errors import UsageError
 
 _SERVER_VARIABLES = ("CUDA_", "GLOO_", "MKL_", "NCCL_", "OMP_", "TORCH_")
 
@@ -40,12 +40,39 @@ _server_environment: dict[str, str] | None = None
 
 
 def start(plan: dict, ranks: list[RankProcess]) -> None:
+    """Start all ranks, and add each to ``ranks``.  ``UsageError`` where the system does not let us."""
     context = torch.multiprocessing.get_context(plan["start_method"])
-    with _starting, _hidden_main():
-        if plan["start_method"] == "forkserver":
-            _prepare_forkserver(context)
-        for number in range(plan["world_size"]):
-            ranks.append(_start_rank(context, plan, number))
+    try:
+        with _starting, _hidden_main():
+            if plan["start_method"] == "forkserver":
+                _prepare_forkserver(context)
+            for number in range(plan["world_size"]):
+                ranks.append(_start_rank(context, plan, number))
+    except OSError as error:
+        raise UsageError(
+            f"Rank {len(ranks)} cannot be started ({error.strerror or error}): start fewer ranks, raise the shell's "
+            "limits (ulimit -n and -u), make room on the disk, or set TMPDIR to a shorter path."
+        ) from None
+
+
+def open_standard_streams() -> None:
+    """Fill the places of closed standard streams: a pipe that took one would be inherited by every child."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+
+
+def _leave_server_to_parent() -> None:
+    """A forked process needs a forkserver of its own."""
+    server = multiprocessing.forkserver._forkserver
+    if server._forkserver_alive_fd is not None:
+        os.close(server._forkserver_alive_fd)
+    server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
+
+
+os.register_at_fork(after_in_child=_leave_server_to_parent)
 
 
 def _start_rank(context, plan: dict, number: int) -> RankProcess:

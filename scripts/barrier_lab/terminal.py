@@ -1,7 +1,9 @@
 """What a person sees in the terminal while ranks run: their lines, and what each is doing now."""
 
 import contextlib
+import errno
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,11 +17,17 @@ _TAIL = 4096  # bytes of a trace that hold at least its last event
 _BLANKS = 1 << 16  # the most that follow it while the rank writes (lines.CHUNK)
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave to ``cli`` what happens when the reader of our output has gone."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 @contextlib.contextmanager
 def watch(quiet: bool) -> Iterator[tuple]:
     """Give the callbacks ``on_line`` and ``on_tick`` for a launch.  ``quiet``: nothing on stdout."""
-    errors = Console(stderr=True, highlight=False)
-    lines = Console(highlight=False, soft_wrap=True)
+    errors = _Console(stderr=True, highlight=False)
+    lines = _Console(highlight=False, soft_wrap=True)
     if quiet or not errors.is_terminal:
         yield (None if quiet else lambda *line: _print(lines, *line)), None
         return
@@ -93,7 +101,7 @@ def _last_events(path: Path) -> list[dict]:
 
 def conclude(finished) -> None:
     """Print backend, outcome and verdict of a run."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = _Console(highlight=False, soft_wrap=True)
     trace = finished.trace
     ranks = "1 rank" if trace.world_size == 1 else f"{trace.world_size} ranks"
     backend = f"{trace.backend} because {trace.backend_reason}"

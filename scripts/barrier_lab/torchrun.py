@@ -4,13 +4,14 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 from pathlib import Path
 
 from barrier_lab import cli, experiment, lifeline, output, rank, script
 from barrier_lab.errors import UsageError
+from barrier_lab.folders import Folder
 
 REFUSED = ("--json", "--plot", "--world-size")
+_unasked: Folder | None = None
 STOP_AFTER = 0.5  # seconds after the deadline, in which the stack is written
 
 
@@ -68,9 +69,11 @@ def _plan(about: script.Script, given: argparse.Namespace) -> dict:
 
 
 def _directory(out: str | None) -> Path:
-    """The shared folder; without one, a folder of this rank's own that nobody will look at."""
+    """The shared folder; without one, a folder of this rank's own that goes with it."""
+    global _unasked
     if out is None:
-        return Path(tempfile.mkdtemp(prefix="barrier_lab-"))
+        _unasked = Folder()
+        return _unasked.path
     return experiment.writable_directory(out, ("run.json", f"rank{os.environ['RANK']}.trace.json"))
 
 

@@ -158,10 +158,12 @@ def to_dict(trace: Trace) -> dict:
 
 
 def _read_json(path: Path) -> dict:
+    """A ``run.json`` of ours; nothing for a torn one, or for another program's."""
     try:
-        return json.loads(path.read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+        run = json.loads(path.read_text())
+    except (FileNotFoundError, IsADirectoryError, ValueError):
         return {}
+    return run if isinstance(run, dict) and run.get("schema") == SCHEMA else {}
 
 
 def _read_events(path: Path) -> list[dict]:
@@ -176,7 +178,7 @@ def _read_events(path: Path) -> list[dict]:
             continue
     else:
         events = [event for line in data.split(b"\n") for event in _read_line(line)]
-    return [event for event in events if isinstance(event, dict) and "ph" in event]
+    return [event for event in events if isinstance(event, dict) and {"name", "ph", "args"} <= event.keys()]
 
 
 def _read_line(line: bytes) -> list:
@@ -304,7 +306,7 @@ def _stuck_at(stack: str, script: str | None) -> Place | None:
     for frame in frames:
         if frame.file == written:
             return Place(script, frame.line, frame.function)
-    installed = ("site-packages", "barrier_lab", f"{os.sep}lib{os.sep}python3")
+    installed = ("<frozen", "<string>", "site-packages", "barrier_lab", f"{os.sep}lib{os.sep}python3")
     return next((frame for frame in frames if not any(part in frame.file for part in installed)), None)
 
 
