@@ -2,6 +2,7 @@
 
 import linecache
 import re
+import sysconfig
 from pathlib import Path
 
 from barrier_lab.diagnose import stands, verdict
@@ -9,6 +10,7 @@ from barrier_lab.diagnose.failure import is_victim
 from barrier_lab.diagnose.words import summary, who
 from barrier_lab.trace import Place, Trace
 
+_PYTHON = sysconfig.get_path("stdlib")
 _FRAME = re.compile(r'^  File "(?P<file>[^"]*)", line \d+')
 
 
@@ -48,11 +50,18 @@ def own_traceback(text: str) -> str:
     for line in text.rstrip().splitlines():
         frame = _FRAME.match(line)
         if frame:
-            keep = "site-packages" not in frame["file"] and not Path(frame["file"]).is_relative_to(
-                Path(__file__).parent
-            )
+            keep = owner(frame["file"]) is None
         elif not line.startswith("    "):
             keep = True
         if keep:
             kept.append(line)
     return "\n".join(kept)
+
+
+def owner(file: str) -> str | None:
+    """Whose code a file is if it is not the reader's: an installed package ("torch"), this one, or Python itself."""
+    if found := re.search(r"/(?:site|dist)-packages/(\w+)", file):
+        return found[1]
+    if Path(file).is_relative_to(Path(__file__).parent):
+        return "barrier_lab"
+    return "Python" if file.startswith("<frozen") or Path(file).is_relative_to(_PYTHON) else None
