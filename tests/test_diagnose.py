@@ -71,7 +71,7 @@ def test_a_rank_that_spins_is_found_by_its_stack(verdict):
 
 def test_a_missing_rank_that_has_finished_is_said_to_have(verdict):
     said = verdict([start(), barrier(10, 1)], [start(), end(0.5)], ended={1: {"exit_code": 0}}, **HUNG)
-    assert said.endswith("it had finished at 0.5 s.")
+    assert said.endswith("it had finished at 0.50 s.")
 
 
 def test_a_process_that_does_not_end_after_its_worker_is_told(verdict):
@@ -94,6 +94,12 @@ def test_barrier_against_all_reduce_is_named_with_both_lines(verdict):
     said = verdict([start(), barrier(19, 1)], [start(), call("all_reduce", 25, 1)], **HUNG)
     assert "barrier (one_sided.py:19) on rank 0 and all_reduce (one_sided.py:25) on rank 1" in said
     assert "different collectives" in said
+
+
+def test_what_was_called_before_a_mismatch_is_counted(verdict):
+    before = [call("broadcast", 8, 0, 0.1), call("broadcast", 8, 0.2, 0.3)]
+    said = verdict([start(), *before, barrier(10, 1)], [start(), *before, call("all_reduce", 20, 1)])
+    assert "After broadcast twice (one_sided.py:8), the 3rd collective was barrier (one_sided.py:10) on rank 0" in said
 
 
 def test_collectives_of_another_kind_count_on_the_way(verdict):
@@ -127,21 +133,23 @@ def test_a_collective_of_a_background_thread_is_told_with_the_line_where_its_ran
 
 def test_a_rank_that_waits_for_a_message_blames_nobody(verdict):
     said = verdict([start(), call("recv", 10, 1, kind="p2p")], [start(), end(0.5)], **HUNG)
-    assert said.startswith("Rank 0 is waiting in its 1st recv (one_sided.py:10). Rank 1 had finished at 0.5 s")
+    assert said.startswith("Rank 0 is waiting in its 1st recv (one_sided.py:10). Rank 1 had finished at 0.50 s")
 
 
 def test_members_of_a_group_are_those_that_used_it_and_the_verdict_says_so(verdict):
     used = barrier(8, 0, 0.5, group="1")
     said = verdict([start(), used, barrier(10, 1, group="1")], [start(), used, sleep(12, 1)], [start(), end(1)], **HUNG)
-    assert "Rank 1 had called barrier on group “1” once" in said
-    assert "Only ranks 0 and 1 used group “1”; whether other ranks belong to it, the recording does not say." in said
+    assert "Rank 1 had called barrier on new group 1 once" in said
+    assert "Only ranks 0 and 1 used new group 1; whether other ranks belong to it, the recording does not say." in said
 
 
 def test_two_ranks_that_wait_for_each_other_on_two_groups_are_both_told(verdict):
     both = barrier(8, 0, 0.5, group="1")
     said = verdict([start(), both, barrier(10, 1)], [start(), both, barrier(12, 1, group="1")], **HUNG)
-    assert "Rank 1 had not come to the 1st barrier (one_sided.py:10) that rank 0 waited in." in said
-    assert "Rank 0 had not come to the 2nd barrier on group “1” (one_sided.py:12) that rank 1 waited in." in said
+    assert (
+        "Rank 1 had not come to the 1st barrier on the default group (one_sided.py:10) that rank 0 waited in." in said
+    )
+    assert "Rank 0 had not come to the 2nd barrier on new group 1 (one_sided.py:12) that rank 1 waited in." in said
 
 
 def test_who_is_missing_is_told_as_data(tmp_path):
@@ -159,14 +167,14 @@ def test_a_killed_rank_comes_before_the_error_of_its_victim(verdict):
     )
     assert said == (
         "Rank 1 was ended by SIGKILL while in time.sleep (one_sided.py:12). "
-        "Rank 0 failed in its 1st barrier (one_sided.py:10) at 2.0 s: “Read error: Connection reset by peer”."
+        "Rank 0 failed in its 1st barrier (one_sided.py:10) at 2.00 s: “Read error: Connection reset by peer”."
     )
 
 
 def test_an_exception_comes_before_the_error_of_its_victim(verdict):
     other = [start(), raised(1.99, "ValueError: a {t} in braces", 14)]
     said = verdict([start(), *victim(10, 1, 1.98)], other, outcome="failed")
-    assert said.startswith("Rank 1 raised “ValueError: a {t} in braces” at 2.0 s (one_sided.py:14). Rank 0 failed in")
+    assert said.startswith("Rank 1 raised “ValueError: a {t} in braces” at 1.99 s (one_sided.py:14). Rank 0 failed in")
 
 
 @pytest.mark.parametrize("events", [[], [end(1.2)]], ids=["os._exit", "sys.exit"])
@@ -184,7 +192,7 @@ def test_a_rank_that_left_early_is_the_cause_though_it_raised_nothing(verdict):
         outcome="failed",
         ended={0: {"exit_code": 1}, 1: {"exit_code": 0}},
     )
-    assert said.startswith("Rank 1 finished at 0.7 s, having called barrier once. Rank 0 failed in its 2nd barrier")
+    assert said.startswith("Rank 1 finished at 0.70 s, having called barrier once (one_sided.py:9). Rank 0 failed")
 
 
 def test_a_skipped_barrier_shows_which_lines_were_paired(verdict):
@@ -200,7 +208,7 @@ def test_a_skipped_barrier_shows_which_lines_were_paired(verdict):
 def test_a_time_out_names_who_had_not_come_and_is_never_called_a_deadline(verdict):
     said = verdict([start(), *victim(10, 1, 4, TIME_OUT)], [start(), sleep(12, 0)], outcome="failed", stopped=9.0)
     assert said == (
-        "Rank 0 waited in its 1st barrier (one_sided.py:10) until the time-out of 3 s ended it at 4.0 s: "
+        "Rank 0 waited in its 1st barrier (one_sided.py:10) until the time-out of 3 s ended it at 4.00 s: "
         "“Timed out waiting 3000ms for recv operation to complete”. "
         "Rank 1 had not called barrier by then; it was in time.sleep (one_sided.py:12)."
     )
@@ -228,9 +236,15 @@ def test_the_runners_own_sentence_stands_where_no_rank_started(verdict):
 def test_a_completed_run_names_its_longest_wait(verdict):
     early, late = [start(), barrier(10, 0, 5), end(5)], [start(), sleep(11, 0, 5), barrier(12, 5, 5.001), end(5)]
     assert verdict(early, early, late, outcome="completed") == (
-        "All 3 ranks finished by 5.0 s. The longest wait was in the 1st barrier: "
+        "All 3 ranks finished by 5.00 s. The longest wait was in the 1st barrier: "
         "ranks 0 and 1 (one_sided.py:10) waited up to 5.00 s for rank 2 (one_sided.py:12), the last to call it."
     )
+
+
+def test_a_rank_that_hardly_waited_is_not_named_among_those_that_waited(verdict):
+    early, late = [start(), barrier(10, 0, 2), end(2)], [start(), barrier(12, 2, 2.001), end(2)]
+    said = verdict(late, early, [start(), barrier(12, 1.998, 2), end(2)], early, outcome="completed")
+    assert "ranks 1 and 3 (one_sided.py:10) waited up to 2.00 s for rank 0 (one_sided.py:12)" in said
 
 
 def test_two_lines_that_pair_in_a_completed_run_are_no_shift(verdict):
@@ -244,13 +258,16 @@ def test_a_broadcast_is_not_said_to_wait_for_the_last(verdict):
         [start(), call("broadcast", 10, 0.9, 1), end(1)],
         outcome="completed",
     )
-    assert said == "Both ranks finished by 1.0 s."
+    assert said == "Both ranks finished by 1.00 s."
 
 
 def test_an_error_that_the_code_caught_is_told(verdict):
     probe = call("wait", 11, 0, 1, kind="wait", error="RuntimeError: Operation timed out!")
     said = verdict([start(), probe, end(2)], [start(), end(2)], outcome="completed")
-    assert "until the time-out ended it at 1.0 s: “Operation timed out!”. The code went on after that." in said
+    assert said.startswith("The script caught an error and went on. Rank 0 waited in its 1st wait()")
+    assert said.endswith(
+        "until the time-out ended it at 1.00 s: “Operation timed out!”. Both ranks finished by 2.00 s."
+    )
 
 
 def test_a_rank_that_leaves_with_code_0_inside_its_worker_is_told(verdict):

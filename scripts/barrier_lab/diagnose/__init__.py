@@ -19,8 +19,8 @@ from barrier_lab.diagnose.pairing import (
     shift,
     waits_for,
 )
-from barrier_lab.diagnose.phrases import Phrase, closed, nth, on_group, sentences
-from barrier_lab.diagnose.words import at, clock, listed, ordinal, who
+from barrier_lab.diagnose.phrases import Phrase, closed, counted, nth, on_group, sentences
+from barrier_lab.diagnose.words import at, clock, group_name, listed, ordinal, who
 from barrier_lab.trace import Rank, Span, Trace
 
 __all__ = ["missing", "outcome", "stands", "verdict"]
@@ -127,9 +127,8 @@ def _rest(trace: Trace, found: Calls, met: Meeting, held: dict[int, Span]) -> li
     if not met.missing and not mismatch(found) and span.seq is not None and len(used) == trace.world_size:
         said.append(f"Every rank had called {call}; why it did not complete, the recording does not say.")
     if met.group != "default" and len(used) < trace.world_size:
-        said.append(
-            f"Only {who(used)} used group “{met.group}”; whether other ranks belong to it, the recording does not say."
-        )
+        group = group_name(met.group)
+        said.append(f"Only {who(used)} used {group}; whether other ranks belong to it, the recording does not say.")
     return said
 
 
@@ -145,7 +144,11 @@ def _mismatch(found: Calls) -> list[str]:
     if not spans:
         return []
     parts = [f"{s.name}{at(s)} on {who([s.rank])}" for s in spans[:3]]
-    first = f"The {ordinal(spans[0].seq or 0)} collective{on_group(spans[0].group)}"
+    first = f"the {ordinal(spans[0].seq or 0)} collective{on_group(spans[0].group)}"
+    before = [s for s in found[spans[0].group or ""][spans[0].rank].values() if (s.seq or 0) < (spans[0].seq or 0)]
+    if before:  # what a reader of the script may not have counted, such as the two of a broadcast_object_list
+        first = f"After {counted(before)}, {first}"
+    first = f"{first[0].upper()}{first[1:]}"
     return [f"{first} was {listed(parts)}: these were paired, and they are different collectives."]
 
 

@@ -3,7 +3,7 @@
 from barrier_lab.diagnose.failure import failed_call
 from barrier_lab.diagnose.pairing import Calls, calls
 from barrier_lab.diagnose.phrases import Phrase, last_call, nth, sentences
-from barrier_lab.diagnose.words import at, clock, duration, listed, spot, times, who
+from barrier_lab.diagnose.words import at, duration, listed, spot, times, who
 from barrier_lab.trace import Trace
 
 # Collectives that no rank leaves before the last has come; a broadcast's source, for one, does not wait.
@@ -11,16 +11,17 @@ _ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_ga
 
 
 def completed(trace: Trace) -> list[str]:
-    """When the ranks finished, the longest wait, unequal counts of calls, and errors that the code caught."""
+    """Errors that the code caught, when the ranks finished, the longest wait, and unequal counts of calls."""
     found = calls(trace)
     everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
     ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
     if len(ended) == trace.world_size:
-        first = [f"{everyone} finished {'at' if trace.world_size == 1 else 'by'} {clock(max(ended))}."]
+        first = [f"{everyone} finished {'at' if trace.world_size == 1 else 'by'} {duration(max(ended))}."]
     else:
         left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
-    return [*first, *_longest_wait(trace, found), *_counts(trace, found), *_caught(trace)]
+    caught = _caught(trace)  # a wait that a time-out ended may be longer than any that ended well
+    return [*caught, *first, *([] if caught else _longest_wait(trace, found)), *_counts(trace, found)]
 
 
 def _longest_wait(trace: Trace, found: Calls) -> list[str]:
@@ -35,7 +36,9 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
     if not paired:
         return []
     *early, last = sorted(paired, key=lambda s: s.begin)
-    took = max((s.end or s.begin) - s.begin for s in early)  # how long they were blocked, as the timeline shows it
+    waits = {s.rank: (s.end or s.begin) - s.begin for s in early}  # how long it was blocked, as the timeline shows it
+    took = max(waits.values())
+    early = [s for s in early if waits[s.rank] > took / 2]
     lines = [line for line in dict.fromkeys(map(spot, early)) if line]
     where = f" ({', '.join(lines[:2])})" if lines else ""
     return [
@@ -57,7 +60,10 @@ def _counts(trace: Trace, found: Calls) -> list[str]:
 
 
 def _caught(trace: Trace) -> list[str]:
-    """Per rank, the first call that failed although the rank went on."""
-    broken = [(rank, next((s for s in rank.spans if s.error), None)) for rank in trace.ranks]
-    told = sentences([(rank.rank, failed_call(rank, span)) for rank, span in broken if span])
-    return [*told, "The code went on after that."] if told else []
+    """How many calls failed although their ranks went on, and the first of each rank."""
+    broken = [[s for s in rank.spans if s.error and s.blocked] for rank in trace.ranks]
+    count = sum(map(len, broken))
+    if not count:
+        return []
+    told = sentences([(n, failed_call(trace.ranks[n], spans[0])) for n, spans in enumerate(broken) if spans])
+    return [f"The script caught {'an error' if count == 1 else f'{count} errors'} and went on.", *told]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from barrier_lab.diagnose.pairing import Calls, Meeting, blocked_in, in_flight
-from barrier_lab.diagnose.words import at, clock, listed, ordinal, spoken, spot, summary, times, who
+from barrier_lab.diagnose.words import at, duration, group_name, listed, ordinal, spoken, spot, summary, times, who
 from barrier_lab.trace import Rank, Span
 
 MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
@@ -14,7 +14,7 @@ MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are cou
 class Phrase:
     """A predicate without its subject.
 
-    ``text`` holds {was}, {is}, {its}, {it} for one rank or many, {t} for "at 2.0 s", {when} for the sentence's clause.
+    ``text`` holds {was}, {is}, {its}, {it} for one rank or many, {t} for "at 2.00 s", {when} for the sentence's clause.
     """
 
     text: str
@@ -42,8 +42,8 @@ def filled(text: str, ranks: int, moments: list[float], when: str = "") -> str:
     words = {"was": "was", "is": "is", "its": "its", "it": "it"}
     if ranks > 1:
         words = {"was": "were", "is": "are", "its": "their", "it": "they"}
-    latest = clock(max(moments)) if moments else ""
-    same = moments and latest == clock(min(moments))
+    latest = duration(max(moments)) if moments else ""
+    same = moments and latest == duration(min(moments))
     words |= {"t": f"{'at' if same else 'by'} {latest}" if moments else "at an unknown moment", "when": when}
     return re.sub(r"\{(was|is|its|it|t|when)\}", lambda match: words[match[1]], text).replace("\0", "{")
 
@@ -116,9 +116,17 @@ def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -
 
 def how_often(found: Calls, rank: Rank) -> str:
     """ "having called barrier once"."""
-    names = [span.name for span in found.get("default", {}).get(rank.rank, {}).values()]
-    counts = [f"{name} {times(names.count(name))}" for name in dict.fromkeys(names)]
-    return f"having called {listed(counts) if counts else 'no collective'}"
+    spans = list(found.get("default", {}).get(rank.rank, {}).values())
+    return f"having called {counted(spans) if spans else 'no collective'}"
+
+
+def counted(spans: list[Span]) -> str:
+    """ "broadcast twice (f.py:3) and barrier once (f.py:5)"; no line where one name stands on several."""
+    kinds: dict[str, list[Span]] = {}
+    for span in spans:
+        kinds.setdefault(span.name, []).append(span)
+    lines = {name: at(alike[0]) if len({spot(s) for s in alike}) == 1 else "" for name, alike in kinds.items()}
+    return listed(f"{name} {times(len(alike))}{lines[name]}" for name, alike in kinds.items())
 
 
 def last_call(rank: Rank) -> str:
@@ -135,9 +143,11 @@ def last_call(rank: Rank) -> str:
 def nth(rank: Rank, span: Span) -> str:
     """ "2nd barrier": which of the rank's calls of this name on this group it is."""
     alike = [s for s in rank.spans if (s.name, s.kind, s.group) == (span.name, span.kind, span.group)]
-    return f"{ordinal(1 + next(i for i, s in enumerate(alike) if s is span))} {spoken(span.name)}{on_group(span.group)}"
+    several = any(s.name == span.name and s.group != span.group for s in rank.spans)
+    on = " on the default group" if several and span.group == "default" else on_group(span.group)
+    return f"{ordinal(1 + next(i for i, s in enumerate(alike) if s is span))} {spoken(span.name)}{on}"
 
 
 def on_group(group: str | None) -> str:
-    """ " on group “1”", or nothing for the default group."""
-    return "" if group in (None, "default") else f" on group “{group}”"
+    """ " on new group 1", or nothing for the default group."""
+    return "" if group in (None, "default") else f" on {group_name(group)}"

@@ -51,21 +51,26 @@ def at(place: Span | Place | None) -> str:
     return f" ({spot(place)})" if spot(place) else ""
 
 
+def group_name(group: str) -> str:
+    """The first group of ``dist.new_group``, which torch calls "1", is "new group 1"."""
+    return f"new group {group}" if group.isdigit() else f"group {group}"
+
+
 def spoken(name: str) -> str:
     """A span's name as the reader wrote it."""
     return {"sleep": "time.sleep", "wait": "wait()"}.get(name, name)
 
 
 def clock(t: float) -> str:
-    """When something was: "6.0 s"; in the first tenth of a second, "9 ms"."""
+    """When a run was stopped: "6.0 s"; in the first tenth of a second, "9 ms"."""
     return duration(t) if 0 <= t < BRIEF else f"{t:.1f} s"
 
 
 def duration(t: float) -> str:
-    """How long something took: "1.20 s"; below a tenth of a second, "12 ms" or "0.3 ms"."""
+    """How long something took, or when it was: "1.20 s"; below a tenth of a second, "12 ms" or "0.3 ms"."""
     if t >= 99.5:
         return f"{t:.0f} s"
-    if t >= BRIEF:
+    if t >= BRIEF or t < 0:
         return f"{t:.2f} s"
     if t < 0.00005:
         return "<0.1 ms"
