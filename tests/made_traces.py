@@ -61,7 +61,7 @@ def _write_rank(directory: Path, number: int, made: dict, about: dict) -> None:
     stamp = {"pid": number, "tid": 4000 + number}
     events = [(ZERO - 0.5, {"name": "rank", "cat": "meta", "ph": "i", "s": "p", "args": about | {"rank": number}})]
     if made.get("started", True):
-        events.append((ZERO, {"name": "start", "cat": "meta", "ph": "i", "s": "p"}))
+        events.append((ZERO, {"name": "start", "cat": "meta", "ph": "i", "s": "p", "args": {}}))
     ops, seqs = count(1), {}
     for made_call in made["calls"]:
         events += _events(made_call, next(ops), seqs, about["script"])
@@ -84,7 +84,7 @@ def _write_rank(directory: Path, number: int, made: dict, about: dict) -> None:
             )
         )
     if made["ended"] is not None:
-        events.append((ZERO + made["ended"], {"name": "end", "cat": "meta", "ph": "i", "s": "p"}))
+        events.append((ZERO + made["ended"], {"name": "end", "cat": "meta", "ph": "i", "s": "p", "args": {}}))
     events.sort(key=lambda pair: pair[0])
     first = {"name": "process_name", "ph": "M", "pid": number, "tid": 0, "args": {"name": f"rank {number}"}}
     lines = ["[\n", json.dumps(first) + ",\n"]

@@ -14,6 +14,10 @@ def read(make, tmp_path, **more):
     return trace.read(make(tmp_path / "run", **more))
 
 
+def read_ranks(tmp_path, *ranks):
+    return trace.read(made.write(tmp_path / "run", list(ranks)))
+
+
 def words_of(run):
     return [label.text for label in lay_out(run, tell(run), ["#0072B2", "#C25500"]).labels]
 
@@ -37,8 +41,8 @@ def test_barriers_of_several_groups_share_no_ordinals(tmp_path):
 
 def test_a_call_that_failed_says_so_in_words(tmp_path):
     words = words_of(read(made.poisoned, tmp_path))
-    assert "barrier 1 of group 1 (:17) fails after 1.00 s" in words
-    assert any(text.startswith("barrier 2 of group 1 (:17) fails") for text in words)
+    assert "barrier 1 of new group 1 (:17) fails after 1.00 s" in words
+    assert any(text.startswith("barrier 2 of new group 1 (:17) fails") for text in words)
 
 
 def test_the_line_of_calls_that_share_a_name_is_told_with_its_file_where_it_is_not_the_script(tmp_path):
@@ -71,6 +75,32 @@ def test_a_rank_that_left_its_worker_by_exit_0_is_told_from_one_that_returned(tm
     stays = made.rank(made.sleep(0.0, 2.0), ended=2.0, exit_code=0)
     words = words_of(trace.read(made.write(tmp_path / "run", [left, back, stays])))
     assert "exited at 0.40 s (code 0)" in words and "returned at 0.40 s" in words
+
+
+def test_short_sleeps_in_a_row_share_a_bar_that_counts_them(tmp_path):
+    naps = [made.sleep(0.1001 * n, 0.1001 * n + 0.1) for n in range(39)]
+    other = made.rank(made.sleep(0.0, 4.0), ended=4.0)
+    words = words_of(read_ranks(tmp_path, made.rank(*naps, ended=4.0), other))
+    assert "39 × sleeps 0.10 s (:10)" in words
+
+
+def test_a_sleep_too_short_to_see_cuts_no_bar(tmp_path):
+    ranks = [made.rank(made.sleep(0.2, 0.20001), made.barrier(0.4, 1.0), ended=1.0)] * 2
+    assert [bar.name for bar in tell(read_ranks(tmp_path, *ranks)).rows[0].bars] == ["works", "barrier 1 (:20)"]
+
+
+def test_an_error_that_the_script_caught_is_told_beside_its_return(tmp_path):
+    caught = made.rank(made.barrier(0.0, 0.5, error="RuntimeError: Timed out"), ended=0.6)
+    words = words_of(read_ranks(tmp_path, caught, made.rank(made.sleep(0.0, 3.0), ended=3.0)))
+    assert "error caught; returned at 0.60 s" in words
+
+
+def test_the_texture_of_a_wait_is_seen_on_both_sides_of_its_words(tmp_path):
+    drawing = lay_out(run := read(made.ordering, tmp_path), tell(run), ["#0072B2", "#C25500"])
+    (label,) = (label for label in drawing.labels if label.text.startswith("waits"))
+    found = [box for boxes in drawing.hatches.values() for box in boxes if box[2] < label.y < box[3]]
+    assert any(b - a > 8 and b < label.x for a, b, *_ in found)
+    assert any(b - a > 8 and label.x < a for a, b, *_ in found)
 
 
 def test_the_verdict_and_the_figure_give_the_same_wait(tmp_path):

@@ -3,11 +3,10 @@
 from dataclasses import dataclass, field
 
 from barrier_lab.diagnose.words import BRIEF, clock, duration
-from barrier_lab.timeline.releases import BARRIERS, called, spot
+from barrier_lab.timeline.releases import BARRIERS, Call, call_of, failing, spot, together
 from barrier_lab.trace import Rank, Span, Trace
 
 Piece = tuple[float, float, Span | None]  # begin, end, and the call; None: the rank works
-Call = tuple[str, int, str | None, str]  # name, ordinal, group, and where it stands
 
 
 @dataclass(slots=True)
@@ -42,6 +41,8 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
     spans = [span for _, _, span in run if span is not None and span.kind != "sleep"]
     if len(spans) > 1:
         return _many(trace, rank, run, spans, ordinal)
+    if len(run) > 1 and not spans:
+        return _sleeps(trace, rank, run)
     begin, stop, span = next((p for p in run if is_call(p)), run[0])
     if span is not None:
         return call_bar(trace, span, ordinal, end, flight=False)
@@ -67,33 +68,11 @@ def _many(trace: Trace, rank: Rank, run: list[Piece], spans: list[Span], ordinal
     count = f"{len(spans):,} × {names.pop()}" if len(names) == 1 else f"{len(spans):,} calls"
     title = f"rank {rank.rank}: {count}, together {inside}{_from_to(begin, stop)}"
     calls = [call_of(trace, span, ordinal) for span in spans]
-    named, plain = together(calls)
+    named, plain = (failing(text, sum(s.error is not None for s in spans)) for text in together(calls))
     words = [f"{named}, {inside} in all", named, plain, count]
-    bar = Bar(begin, stop, "many", title, words[0], words, calls, [f"{named} take {inside} in all", *words[1:]])
+    bar = Bar(begin, stop, "many", title, words[0], words, calls, words)
     bar.error = any(s.error for s in spans)
     return bar
-
-
-def call_of(trace: Trace, span: Span, ordinal: dict[int, int]) -> Call:
-    """What names a call."""
-    return span.name, ordinal[id(span)], span.group if span.kind == "collective" else None, spot(span, trace.script)
-
-
-def together(calls: list[Call]) -> tuple[str, str]:
-    """One name for calls that follow each other, with their line and without: "barriers 1–3 (:21)"."""
-    names, groups, places = ({call[i] for call in calls} for i in (0, 2, 3))
-    name, first, group, _ = calls[0]
-    several = f"{name}s" if name in BARRIERS else name
-    if len(calls) == 1:
-        what = called(name, first, group)
-    elif len(names) > 1:
-        what = f"{len(calls):,} calls"
-    elif len(groups) == 1 and calls[-1][1] - first == len(calls) - 1:
-        what = called(several, f"{first}–{calls[-1][1]}", group)
-    else:
-        what = f"{len(calls):,} {several}" if several != name else f"{len(calls):,} × {name}"
-    where = places.pop() if len(places) == 1 else ""
-    return f"{what} ({where})" if where else what, what
 
 
 def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flight: bool) -> Bar:
@@ -169,6 +148,18 @@ def _sleep(trace: Trace, span: Span, begin: float, stop: float) -> Bar:
         bar.open = True
         bar.words = [f"sleeps{named}; {_stopped(trace)}", "sleeps"]
         bar.title = f"rank {span.rank} sleeps{named} from {exact(begin)}; {_stopped(trace)}"
+    return bar
+
+
+def _sleeps(trace: Trace, rank: Rank, run: list[Piece]) -> Bar:
+    """Sleeps in a row on one line, each too short for a name."""
+    begin, stop, span = run[0][0], run[-1][1], run[0][2]
+    took = {duration(e - b) for b, e, _ in run}
+    place = f" ({spot(span, trace.script)})" if span and spot(span, trace.script) else ""
+    count = f"{len(run)} × sleeps"
+    long = f"{count} {took.pop()}" if len(took) == 1 else f"{count}, {duration(sum(e - b for b, e, _ in run))} in all"
+    bar = Bar(begin, stop, "work", f"rank {rank.rank} {long}{place}{_from_to(begin, stop)}", count)
+    bar.words = [f"{long}{place}", long, count]
     return bar
 
 

@@ -81,7 +81,8 @@ def _pieces(rank: Rank, end: float) -> tuple[list[Piece], list[Span]]:
 def _merge(pieces: list[Piece], shortest: float) -> list[list[Piece]]:
     """Runs of pieces that are one bar each: a piece that can be seen, a single short call, or many short pieces.
 
-    Work too short to be seen leaves no bar: its neighbours close the gap.
+    Work or sleep too short to be seen leaves no bar: its neighbours close the gap.  Sleeps in a row are one bar where
+    each is too short for its name.
     """
     runs: list[list[Piece]] = []
     short: list[Piece] = []
@@ -99,11 +100,27 @@ def _merge(pieces: list[Piece], shortest: float) -> list[list[Piece]]:
         least = 3 * shortest if between and is_call(short[-1]) else shortest
         if piece[1] - piece[0] >= least or (piece[2] is not None and piece[2].end is None):
             close()
-            runs.append([piece])
+            last = runs[-1] if runs else None
+            if last and piece[2] is None and last[-1][2] is None:
+                runs[-1] = [(last[0][0], piece[1], None)]
+            elif last and all(_is_short_sleep(p, 20 * shortest) for p in (last[-1], piece)) and _alike(last[-1], piece):
+                last.append(piece)
+            else:
+                runs.append([piece])
         elif short or is_call(piece):
             short.append(piece)
     close()
-    return runs
+    return runs or [pieces[:1]] if pieces else []
+
+
+def _is_short_sleep(piece: Piece, least: float) -> bool:
+    return (
+        piece[2] is not None and piece[2].kind == "sleep" and piece[2].end is not None and piece[1] - piece[0] < least
+    )
+
+
+def _alike(piece: Piece, other: Piece) -> bool:
+    return (piece[2].file, piece[2].line) == (other[2].file, other[2].line)
 
 
 def _prints(rank: Rank, apart: float) -> Iterator[tuple[float, str]]:
@@ -143,5 +160,6 @@ def _ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
     if rank.exit_code == 0 and rank.ended is None:  # sys.exit(0): it did not come to the end of its worker
         return [f"exited at {duration(end)} (code 0)", "exited (code 0)"], True
     if rank.ended is not None and end < trace.end:
-        return [f"returned at {duration(end)}", "returned"], False
+        caught = ["error caught; "] if any(span.error for span in rank.spans) else []
+        return [*(f"{lead}returned at {duration(end)}" for lead in (*caught, "")), "returned"], False
     return [], False

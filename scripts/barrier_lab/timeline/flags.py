@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from barrier_lab.timeline.bar_words import Bar, together
+from barrier_lab.timeline.bar_words import Bar
 from barrier_lab.timeline.drawing import INK, RED, WIDTH, Drawing, Grid, Label, Line
 from barrier_lab.timeline.labels import Taken, is_free, width_of
+from barrier_lab.timeline.releases import failing, together
 
 # How to name the calls of a row, the best first: how many of the longest words to leave out, how many points may be
 # between calls that share one name, and whether to pack the words to the left.  The first that names all is taken.
@@ -48,7 +49,8 @@ class Flag:
     def texts(self) -> list[str]:
         """What to say, longest first."""
         if len(self.bars) > 1:
-            return list(together([call for bar in self.bars for call in bar.calls]))
+            calls = [call for bar in self.bars for call in bar.calls]
+            return [failing(text, sum(bar.error for bar in self.bars)) for text in together(calls)]
         bar = self.bars[0]
         return bar.flag if self.narrow else list(dict.fromkeys([bar.words[0], *bar.flag[1:]]))
 

@@ -52,7 +52,7 @@ def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
         here[1] = after[0]
     for i, bar in enumerate(bars):
         need = NOTCH - (spots[i][1] - spots[i][0])
-        if need <= 0 or bar.look == "work":
+        if need <= 0 or (bar.look == "work" and len(bars) > 1):
             continue
         if i and spots[i - 1][1] - spots[i - 1][0] >= need + (LEAST if bars[i - 1].look == "work" else NOTCH):
             spots[i][0] -= need

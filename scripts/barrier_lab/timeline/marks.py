@@ -13,10 +13,11 @@ def fits(bar: Bar, width: float, grid: Grid) -> str | None:
     if not grid.size or width < 16:
         return None
     bold = bar.look == "work" or bar.stuck
+    margin = 8 if bar.look == "work" else 26  # the texture is seen on both sides of the words
     if bar.name == "works" and grid.size < 9 and not bar.open:
         return None  # in a crowded figure only what a rank does in a call is said
     words = bar.words if grid.above else [*bar.words, *bar.flag[-1:]]
-    return next((w for w in words if width_of(w, grid.size, bold) <= width - 8), None)
+    return next((w for w in words if width_of(w, grid.size, bold) <= width - margin), None)
 
 
 def spread(flights: list[Bar]) -> list[list[Bar]]:
@@ -46,13 +47,14 @@ def draw_row(
         ]
         named = [id(bar) for bar in draw_flags(drawing, grid, y, flags, colour, crossing)]
         for i, (bar, (a, b)) in enumerate(zip(row.bars, spots, strict=True)):
-            if bar.flag and not words[i] and id(bar) not in named and width_of(bar.flag[-1], grid.size) < b - a - 4:
+            if bar.flag and not words[i] and id(bar) not in named and width_of(bar.flag[-1], grid.size) < b - a - 8:
                 words[i] = bar.flag[-1]
     for i, (bar, (a, b)) in enumerate(zip(row.bars, spots, strict=True)):
-        _draw_bar(drawing, grid, y, bar, a, b - (0.9 if i + 1 < len(spots) and b - a > 3 else 0.0), colour, words[i])
+        apart = 0.9 if i + 1 < len(spots) and b - a > 3 and _is_cut(row.bars[i : i + 2], words[i : i + 2]) else 0.0
+        _draw_bar(drawing, grid, y, bar, a, b - apart, colour, words[i])
     for t, title in row.prints if grid.prints else []:
         x, top = t * drawing.plot / drawing.end, y + grid.bar + 1.5
-        drawing.prints.append(_rectangle(x - 0.7, x + 0.7, top, top + min(5.0, grid.prints), GREY, title))
+        drawing.prints.append(_rectangle(x - 0.9, x + 0.9, top, top + min(5.5, grid.prints), INK, title))
     _draw_flights(drawing, grid, y + grid.bar + grid.prints, row, colour, crossing)
     end = spots[-1][1] if spots else 0.0
     crossed = row.raised and any(bar.error and b > end - 12 for bar, (_, b) in zip(row.bars, spots, strict=True))
@@ -60,6 +62,11 @@ def draw_row(
     if grid.gap >= 5:
         return [(spots[0][0], end + 2), label] if spots else [label]
     return [(a + 1.5, b - 1.5) for bar, (a, b) in zip(row.bars, spots, strict=True) if bar.look != "work"] + [label]
+
+
+def _is_cut(bars: list[Bar], words: list[str | None]) -> bool:
+    """Whether a gap shows between two bars: not between two solid ones, unless words tell them apart."""
+    return all(words) or any(bar.look != "work" for bar in bars)
 
 
 def _rectangle(a: float, b: float, top: float, bottom: float, colour: str, title: str) -> Shape:
@@ -84,7 +91,7 @@ def _draw_bar(
     drawing.bars.append(shape)
     middle = y + grid.bar / 2
     width = width_of(words, grid.size, not light or bar.stuck) if words else 0.0
-    if shape.edge and b - a > 5:
+    if shape.edge and b - a > 2:
         clear = [((a + b - width) / 2 - 4, (a + b + width) / 2 + 4)] if words else []
         stretches = [(a, clear[0][0]), (clear[0][1], b)] if clear else [(a, b)]
         key = ("xx" if bar.stuck else HATCHES[bar.look], shown)

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from barrier_lab.diagnose.pairing import calls, members
+from barrier_lab.diagnose.words import group_name
 from barrier_lab.trace import Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
+Call = tuple[str, int, str | None, str]  # name, ordinal, group, and where it stands
 
 
 @dataclass(slots=True)
 class Release:
-    """The moment at which the last rank came back from a barrier that every rank of the group had reached."""
+    """The moment at which the first rank came back from a barrier that every rank of the group had reached."""
 
     t: float
     name: str  # "barrier"
@@ -45,8 +47,8 @@ def ordinals(trace: Trace) -> dict[int, int]:
 
 
 def called(name: str, ordinal: int | str, group: str | None) -> str:
-    """A call as the figure names it: "barrier 2", "all_reduce 1 of group 3"."""
-    return f"{name} {ordinal}" if group in (None, "default") else f"{name} {ordinal} of group {group}"
+    """A call as the figure names it: "barrier 2", "all_reduce 1 of new group 3"."""
+    return f"{name} {ordinal}" if group in (None, "default") else f"{name} {ordinal} of {group_name(group)}"
 
 
 def spot(span: Span, script: str | None) -> str:
@@ -55,6 +57,33 @@ def spot(span: Span, script: str | None) -> str:
         return ""
     own = script is None or Path(span.file).name == Path(script).name
     return f":{span.line}" if own else f"{Path(span.file).name}:{span.line}"
+
+
+def call_of(trace: Trace, span: Span, ordinal: dict[int, int]) -> Call:
+    """What names a call."""
+    return span.name, ordinal[id(span)], span.group if span.kind == "collective" else None, spot(span, trace.script)
+
+
+def together(calls: list[Call]) -> tuple[str, str]:
+    """One name for calls that follow each other, with their line and without: "barriers 1–3 (:21)"."""
+    names, groups, places = ({call[i] for call in calls} for i in (0, 2, 3))
+    name, first, group, _ = calls[0]
+    several = f"{name}s" if name in BARRIERS else name
+    if len(calls) == 1:
+        what = called(name, first, group)
+    elif len(names) > 1:
+        what = f"{len(calls):,} calls"
+    elif len(groups) == 1 and calls[-1][1] - first == len(calls) - 1:
+        what = called(several, f"{first}–{calls[-1][1]}", group)
+    else:
+        what = f"{len(calls):,} {several}" if several != name else f"{len(calls):,} × {name}"
+    where = places.pop() if len(places) == 1 else ""
+    return f"{what} ({where})" if where else what, what
+
+
+def failing(text: str, count: int) -> str:
+    """The name of several calls, some of which an exception ended."""
+    return f"{text}, {count} {'fails' if count == 1 else 'fail'}" if count else text
 
 
 def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list[Mismatch]]:
@@ -77,5 +106,6 @@ def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list
             elif len(spans) == size and name in BARRIERS:
                 ends = [span.end for span in spans if span.end is not None and not span.error]
                 if len(ends) == size:
-                    released.append(Release(max(ends), name, ordinal[id(spans[0])], group, [s.rank for s in spans]))
+                    t = max(min(ends), *(span.begin for span in spans))
+                    released.append(Release(t, name, ordinal[id(spans[0])], group, [s.rank for s in spans]))
     return sorted(released, key=lambda r: r.t), sorted(mismatched, key=lambda m: m.t)
