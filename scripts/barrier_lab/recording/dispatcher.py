@@ -39,7 +39,21 @@ def hook_all(watch: Watch) -> list[torch.library.Library]:
     functional = torch.library.Library("_c10d_functional", "IMPL")
     waiting = torch.ops._c10d_functional.wait_tensor.default
     functional.impl("wait_tensor", _wait_hook(watch, waiting, below), _KEY, with_keyset=True)
+    _note_the_backend(watch)
     return [library, functional]
+
+
+def _note_the_backend(watch: Watch) -> None:
+    """Have ``init_process_group`` record the backend that a script chose: it may call no collective that tells."""
+    original = dist.init_process_group
+
+    @functools.wraps(original)
+    def init_process_group(*args: Any, **kwargs: Any) -> None:
+        original(*args, **kwargs)
+        if watch.on:
+            watch.group(dist.group.WORLD)
+
+    dist.init_process_group = init_process_group
 
 
 def _operators() -> list[tuple[str, Any]]:
