@@ -21,5 +21,6 @@ def test_an_unknown_source_or_verdict_is_refused(wrong):
 def test_a_claim_shows_itself_and_carries_its_facts():
     shown, facts = claim(**GIVEN, shown=True, sharper="One instant.")._repr_mimebundle_()
     assert "5.0 s and &lt;4.0 s&gt;." in shown["text/html"]
-    assert "Sharper: One instant." in shown["text/plain"]
+    assert 'href="../book/sources.html#source-a">Source A</a> says' in shown["text/html"]
+    assert "More exactly: One instant." in shown["text/plain"]
     assert facts[METADATA]["verdict"] == "holds in part"

@@ -77,11 +77,11 @@ def row(cells: list[list[nodes.Node]]) -> nodes.row:
 def cells_of(app: Sphinx, page: str, lesson: str, claim: Claim) -> list[list[nodes.Node]]:
     """Source, statement, measurement with its lesson, verdict."""
     letter = claim.source[0]
-    source = link(app, page, "book/sources", f"source-{letter.lower()}", f"{letter}, {SOURCES[letter]}")
+    source = link(app, page, "book/sources", f"source-{letter.lower()}", f"Source {letter}, {SOURCES[letter]}")
     title = app.env.titles[lesson].astext()
     measured = [text(claim.measured)]
     if claim.sharper:
-        measured.append(text(f"Sharper: {claim.sharper}"))
+        measured.append(text(f"More exactly: {claim.sharper}"))
     measured.append(nodes.paragraph("", "Run in: ", link(app, page, lesson, claim.anchor, title)))
     kind = claim.verdict.replace(" ", "-")
     verdict = nodes.inline("", claim.verdict, classes=["bl-holding", f"bl-holding-{kind}"])

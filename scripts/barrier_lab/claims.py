@@ -41,7 +41,7 @@ class Claim:
             f"Measured: {self.measured}",
             f"Verdict: {self.verdict}.",
         ]
-        return "\n".join([*lines, f"Sharper: {self.sharper}"] if self.sharper else lines)
+        return "\n".join([*lines, f"More exactly: {self.sharper}"] if self.sharper else lines)
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> tuple[dict, dict]:
         return {"text/html": to_html(self), "text/plain": str(self)}, {METADATA: asdict(self)}
@@ -64,13 +64,12 @@ def claim(source: str, says: str, verdict: str, *, measured: str, shown: bool, s
 
 def to_html(claim: Claim) -> str:
     """The claim as a small box, for the page of its lesson."""
-    rows = [
-        (f"Source {claim.source[0]} says", claim.says),
-        ("Measured here", claim.measured),
-        ("Verdict", claim.verdict),
-    ]
+    letter = claim.source[0]
+    source = f'<a href="../book/sources.html#source-{letter.lower()}">Source {letter}</a> says'  # from a lesson's page
+    rows = [("Measured here", claim.measured), ("Verdict", claim.verdict)]
     if claim.sharper:
-        rows.append(("Sharper", claim.sharper))
-    body = "".join(f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" for term, text in rows)
+        rows.append(("More exactly", claim.sharper))
+    said = f"<dt>{source}</dt><dd>{html.escape(claim.says)}</dd>"
+    body = said + "".join(f"<dt>{term}</dt><dd>{html.escape(text)}</dd>" for term, text in rows)
     kind = claim.verdict.replace(" ", "-")
     return f'<dl class="bl-claim bl-claim-{kind}" id="{claim.anchor}">{body}</dl>'
