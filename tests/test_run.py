@@ -18,8 +18,8 @@ def told(**options) -> list[dict]:
 
 
 def test_parameters_arrive_with_their_types() -> None:
-    given = told(n="3", x=2, flag="yes", word="été", way="b")[0]["given"]
-    assert given == [3, 2.0, True, "été", "b"]
+    given = told(n="3", x=2, flag="yes", word="été", way="b", some="[1, 2]", maybe="None")[0]["given"]
+    assert given == [3, 2.0, True, "été", "b", [1, 2], None]
     with pytest.raises(ValueError, match="'way' of tells cannot be 'c'"):
         run(TELLS, way="c")
 

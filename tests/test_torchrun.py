@@ -62,6 +62,16 @@ def test_options_of_the_runner_are_refused_with_exit_code_2(option: list[str]) -
     assert "exitcode: 2" in done.stderr.replace(" ", " ")
 
 
+def test_a_restarted_job_keeps_what_it_recorded_before(tmp_path: Path) -> None:
+    environment = marked_environment()
+    agent = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "1"]
+    command = [sys.executable, "-m", *agent, MISBEHAVE, "--how", "raises", "--out", tmp_path / "run"]
+    subprocess.run(command, env=environment, capture_output=True, timeout=120, check=False)
+    assert_nothing_left(environment)
+    assert shown(tmp_path / "run")[1]["verdict"].startswith("Rank 1 raised")
+    assert shown(tmp_path / "run" / "restart-1")[1]["outcome"] == "failed"
+
+
 def test_without_out_a_script_still_runs() -> None:
     done = torchrun(SCRIPTS / "ordering.py", "--pause", "0.1")
     assert done.returncode == 0, done.stderr

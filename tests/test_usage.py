@@ -17,7 +17,7 @@ WRONG = {
     "unknown parameter": (["run", "ordering", "--puase", "1"], "--puase"),
     "unknown backend": (["run", "ordering", "--backend", "mpi"], "auto, gloo, nccl"),
     "unknown start method": (["run", "ordering", "--start-method", "fork"], "spawn, forkserver"),
-    "backend for a script that chooses it": (["run", "first_barrier", "--backend", "gloo"], "makes its process group itself"),
+    "backend of a script that chooses it": (["run", "first_barrier", "--backend", "gloo"], "makes its process group"),
     "time-out for such a script": (["run", "first_barrier", "--timeout", "5"], "makes its process group itself"),
     "negative deadline": (["run", "ordering", "--deadline", "-1"], "seconds above 0"),
     "time-out that is no number": (["run", "ordering", "--timeout", "soon"], "seconds above 0"),
@@ -36,6 +36,7 @@ SCRIPTS = {
     "exit at import": ("import sys\ndef worker(rank, world_size): pass\nsys.exit(0)", "line 3: SystemExit"),
     "main without a guard": ("from barrier_lab import main\ndef worker(rank, world_size): pass\nmain(worker)", "was called in rank"),
     "parameter without default": ("def worker(rank, world_size, *, x): pass", "plain default"),
+    "None without a type": ("def worker(rank, world_size, *, x=None): pass", "plain type"),
     "parameter that run uses": ("def worker(rank, world_size, *, deadline=1.0): pass", "'deadline'"),
 }
 

@@ -88,6 +88,8 @@ def _parameters(worker: ast.FunctionDef, path: Path) -> dict[str, tuple[object, 
     for argument, default in zip(worker.args.kwonlyargs, worker.args.kw_defaults, strict=True):
         try:
             value = ast.literal_eval(default)
+            if value is None and argument.annotation is None:
+                raise ValueError("None tells no type")
             kind = _type(argument.annotation) if argument.annotation else type(value)
         except (ValueError, TypeError, NameError, SyntaxError):
             raise UsageError(
@@ -102,7 +104,7 @@ def _type(annotation: ast.expr) -> object:
     """Evaluate an annotation made of plain types, ``Literal``, ``|`` and ``None``."""
     names = {t.__name__: t for t in (int, float, str, bool, list, tuple)} | {
         "Literal": typing.Literal,
-        "typing": typing,
+        "Optional": typing.Optional,
     }
     code = compile(ast.Expression(annotation), "<annotation>", "eval")
     return eval(code, {"__builtins__": {}}, names)
@@ -122,10 +124,26 @@ def checked(script: Script, given: dict[str, object]) -> dict[str, object]:
             known = ", ".join(script.parameters) or "no parameters"
             raise UsageError(f"{script.name} has no parameter {name!r}: it takes {known}.")
         try:
-            values[name] = TypeAdapter(script.parameters[name][0]).validate_python(value)
+            values[name] = _converted(TypeAdapter(script.parameters[name][0]), value)
         except ValidationError as error:
             wanted = error.errors()[0]["msg"]
             raise UsageError(
                 f"The parameter {name!r} of {script.name} cannot be {value!r}: {wanted[0].lower()}{wanted[1:]}."
             ) from None
     return values
+
+
+def _converted(adapter, value: object) -> object:
+    """``value`` in the adapter's type; a string that is none may spell one, as "None" or "[1, 2]" does in a shell."""
+    from pydantic import ValidationError
+
+    try:
+        return adapter.validate_python(value)
+    except ValidationError:
+        if not isinstance(value, str):
+            raise
+        try:
+            spelled = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            spelled = value
+        return adapter.validate_python(spelled)

@@ -74,6 +74,8 @@ def _directory(out: str | None) -> Path:
     if out is None:
         _unasked = Folder()
         return _unasked.path
+    if restarts := int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")):
+        out = str(Path(out) / f"restart-{restarts}")  # what the attempt before recorded is kept
     return experiment.writable_directory(out, ("run.json", f"rank{os.environ['RANK']}.trace.json"))
 
 

@@ -18,6 +18,8 @@ def worker(
     flag: bool = False,
     word: str = "",
     way: Literal["a", "b"] = "a",
+    some: list[int] = (),
+    maybe: float | None = 0.5,
 ) -> dict:
     print("out", flush=True)
     print("err", file=sys.stderr)
@@ -25,7 +27,7 @@ def worker(
     return {
         "rank": rank,
         "world_size": world_size,
-        "given": [n, x, flag, word, way],
+        "given": [n, x, flag, word, way, list(some), maybe],
         "backend": dist.get_backend(),
         "variable": os.environ.get("TELL_ME"),
         "omp": os.environ.get("OMP_NUM_THREADS"),
