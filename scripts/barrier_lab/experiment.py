@@ -1,6 +1,5 @@
 """``run``: launch an experiment, read what it recorded, and show it."""
 
-import html
 import math
 import os
 import tempfile
@@ -30,7 +29,6 @@ RESERVED = {
     "json",
     "experiment",
 }
-SHOWN_LINES = 60  # of output, in a notebook
 
 
 @dataclass
@@ -110,31 +108,10 @@ class Run:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         """Output, timeline and verdict: as HTML for pages and notebooks, as text for everything else."""
-        from barrier_lab import timeline
+        from barrier_lab import page, timeline
 
         described = "\n\n".join(part for part in (self.text, timeline.describe(self.trace), self.verdict) if part)
-        return {"text/html": self._html(), "text/plain": described}
-
-    def _html(self) -> str:
-        from barrier_lab import timeline
-
-        verdict = (
-            f'<p class="bl-verdict bl-{self.outcome}"><strong>{self.outcome}</strong> {html.escape(self.verdict)}</p>'
-        )
-        return f'<div class="bl-run">{self._output_html()}{timeline.html(self.trace)}{verdict}</div>'
-
-    def _output_html(self) -> str:
-        lines = self.lines()
-        if not lines:
-            return ""
-        shown = [
-            f'<span class="bl-r{rank % 4}"><span class="bl-t">{line.t:8.3f} s</span>  rank {rank} | {html.escape(line.text)}</span>'
-            for rank, line in lines[:SHOWN_LINES]
-        ]
-        if len(lines) > SHOWN_LINES:
-            shown.append(f"… and {len(lines) - SHOWN_LINES} more lines")
-        body = "\n".join(shown)
-        return f'<pre class="bl-output" tabindex="0" aria-label="what the ranks printed, in order of time">{body}</pre>'
+        return {"text/html": page.to_html(self), "text/plain": described}
 
 
 def load(directory: str | Path) -> Run:
