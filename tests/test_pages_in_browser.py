@@ -83,6 +83,17 @@ def test_on_a_phone_a_timeline_scrolls_in_its_box_by_keyboard(opened):
     page.wait_for_function("document.activeElement.scrollLeft > 0")
 
 
+def test_on_a_phone_a_shade_shows_where_more_is_to_come_and_outputs_are_wrapped(opened):
+    for name in ("book/index", "notebooks/one_sided"):
+        page = opened(name, width=390)
+        for box in page.locator(".bl-timeline, div.highlight pre").all():
+            assert (
+                box.evaluate("e => getComputedStyle(e).backgroundAttachment") == "local, local, scroll, scroll, scroll"
+            )
+        cut = "e => e.scrollWidth > e.clientWidth"
+        assert not any(box.evaluate(cut) for box in page.locator("pre.bl-output, pre.bl-check").all())
+
+
 def test_the_first_screen_shows_sentence_hang_and_doors(opened):
     page = opened("book/index")
     for part in ("section > h1", ".bl-timeline", "p.bl-verdict", ".bl-doors .sd-col:last-child"):
