@@ -34,7 +34,10 @@ SCRIPTS = {
     "import error": ("import no_such_module\ndef worker(rank, world_size): pass", "line 1: ModuleNotFoundError"),
     "error at import": ("def worker(rank, world_size): pass\n1 / 0", "line 2: ZeroDivisionError"),
     "exit at import": ("import sys\ndef worker(rank, world_size): pass\nsys.exit(0)", "line 3: SystemExit"),
-    "main without a guard": ("from barrier_lab import main\ndef worker(rank, world_size): pass\nmain(worker)", "was called in rank"),
+    "main without a guard": (
+        "from barrier_lab import main\ndef worker(rank, world_size): pass\nmain(worker)",
+        "was called in rank",
+    ),
     "parameter without default": ("def worker(rank, world_size, *, x): pass", "plain default"),
     "None without a type": ("def worker(rank, world_size, *, x=None): pass", "plain type"),
     "parameter that run uses": ("def worker(rank, world_size, *, deadline=1.0): pass", "'deadline'"),

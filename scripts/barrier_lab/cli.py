@@ -137,8 +137,8 @@ def _run_script(path: Path, arguments: list[str], prog: str) -> int:
     _check_plot(given.plot)
     from barrier_lab import terminal
 
-    options = {"world_size": given.world_size, "backend": given.backend, "deadline": given.deadline, "timeout": given.timeout,
-               "start_method": given.start_method, "out": given.out}  # fmt: skip
+    names = ("world_size", "backend", "deadline", "timeout", "start_method", "out")
+    options = {name: getattr(given, name) for name in names}
     with terminal.watch(quiet=given.json) as (on_line, on_tick):
         finished = experiment.execute(
             path, parameters=given_parameters(given), on_line=on_line, on_tick=on_tick, **options

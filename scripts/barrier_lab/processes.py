@@ -35,19 +35,24 @@ class RankProcess:
     alive: bool = True
 
 
-_starting = threading.Lock()
-_server_environment: dict[str, str] | None = None
+# multiprocessing looks at all its children whenever one starts, and two threads that read one child's end at the same
+# time get a wrong exit code: starts and ends go one at a time.
+_children = threading.Lock()
+_server: tuple[dict[str, str], set[str]] | None = None  # the environment of the forkserver, and what it has imported
+_served: list[RankProcess] = []
 
 
 def start(plan: dict, ranks: list[RankProcess]) -> None:
     """Start all ranks, and add each to ``ranks``.  ``UsageError`` where the system does not let us."""
     context = torch.multiprocessing.get_context(plan["start_method"])
     try:
-        with _starting, _hidden_main():
+        with _children, _hidden_main():
             if plan["start_method"] == "forkserver":
-                _prepare_forkserver(context)
+                _prepare_forkserver(context, Path(plan["script"]))
             for number in range(plan["world_size"]):
                 ranks.append(_start_rank(context, plan, number))
+            if plan["start_method"] == "forkserver":
+                _served.extend(ranks)
     except OSError as error:
         raise UsageError(
             f"Rank {len(ranks)} cannot be started ({error.strerror or error}): start fewer ranks, raise the shell's "
@@ -70,6 +75,7 @@ def _leave_server_to_parent() -> None:
     if server._forkserver_alive_fd is not None:
         os.close(server._forkserver_alive_fd)
     server._forkserver_address = server._forkserver_alive_fd = server._forkserver_pid = None
+    _served.clear()
 
 
 os.register_at_fork(after_in_child=_leave_server_to_parent)
@@ -119,20 +125,39 @@ def _hidden_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _prepare_forkserver(context) -> None:
-    """Preload torch in the server, and start a new server when variables that torch reads at import have changed."""
-    global _server_environment
-    wanted = {k: v for k, v in os.environ.items() if k.startswith(_SERVER_VARIABLES)}
-    if _server_environment not in (None, wanted):
+def _prepare_forkserver(context, script: Path) -> None:
+    """See to a server that has imported what the script needs, under the variables that torch reads at import.
+
+    A server that still serves ranks is left alone: they would lose their exit codes.
+    """
+    global _server
+    variables = {k: v for k, v in os.environ.items() if k.startswith(_SERVER_VARIABLES)}
+    modules = {"torch", "torch.distributed"}
+    if "DistributedDataParallel" in script.read_text(errors="replace"):
+        modules.add("torch._dynamo")  # a second of work that its constructor would leave to each rank
+    if _server:
+        _served[:] = [one for one in _served if one.alive]
+        if _served or (_server[0] == variables and modules <= _server[1]):
+            return
         multiprocessing.forkserver._forkserver._stop()
-    _server_environment = wanted
-    context.set_forkserver_preload(["torch", "torch.distributed"])
+        modules |= _server[1]
+    _server = variables, modules
+    context.set_forkserver_preload(sorted(modules))
 
 
 def has_ended(one: RankProcess) -> bool:
+    """Whether the rank's own process is gone."""
     if one.pidfd is None:
-        return one.process.exitcode is not None
+        with _children:
+            return one.process.exitcode is not None
     return is_readable(one.pidfd, 0)
+
+
+def wait_for_end(one: RankProcess, within: float) -> int | None:
+    """The exit code of a rank that has ended or is about to: negative for a signal, None if it goes on."""
+    with _children:
+        one.process.join(within)
+        return one.process.exitcode
 
 
 def is_readable(descriptor: int, within: float) -> bool:

@@ -59,7 +59,8 @@ def read(path: Path, reserved: set[str] = frozenset()) -> Script:
         raise UsageError(f"{path.name} has no worker: define worker(rank, world_size) at its top level.")
     if len(worker.args.posonlyargs + worker.args.args) != 2:
         raise UsageError(
-            f"worker in {path.name} takes other arguments than (rank, world_size): put its own ones after a *, with defaults."
+            f"worker in {path.name} takes other arguments than (rank, world_size): "
+            "put its own ones after a *, with defaults."
         )
     options = _main_options(tree)
     parameters = _parameters(worker, path)

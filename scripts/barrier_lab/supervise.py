@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barrier_lab import output, rank
-from barrier_lab.processes import RankProcess, has_ended, is_readable, signal_group
+from barrier_lab.processes import RankProcess, has_ended, is_readable, signal_group, wait_for_end
 
 GRACE = 5.0  # seconds that the others get, after a rank failed, to say what they see
 STACK_TIME = 0.3  # seconds for the ranks to write their stacks once the deadline has passed
@@ -117,8 +117,7 @@ def _note_end(one: RankProcess, state: State) -> None:
         return
     one.alive = False
     signal_group(one, signal.SIGKILL)
-    one.process.join(1.0)
-    code = one.process.exitcode
+    code = wait_for_end(one, 1.0)
     if code is not None and code < 0:
         one.signal = _signal_name(-code)
     else:
@@ -164,7 +163,7 @@ def end_all(ranks: list[RankProcess], state: State, on_line: OnLine | None) -> N
     for one in ranks:
         os.close(one.lifeline)
     for one in ranks:
-        one.process.join(5.0)
+        wait_for_end(one, 5.0)
         for descriptor in one.drains:
             limit = time.monotonic() + 0.5  # a child with a session of its own may hold the pipe open
             while not one.drains[descriptor][1].closed and time.monotonic() < limit and is_readable(descriptor, 0.05):
@@ -173,3 +172,4 @@ def end_all(ranks: list[RankProcess], state: State, on_line: OnLine | None) -> N
         one.log.close()
         if one.pidfd is not None:
             os.close(one.pidfd)
+        one.alive = False

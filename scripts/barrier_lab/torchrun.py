@@ -21,7 +21,8 @@ def join(path: Path, worker, arguments: list[str]) -> int:
     for option in REFUSED:
         if any(a == option or a.startswith(f"{option}=") for a in arguments):
             raise UsageError(
-                f"{option} has no meaning under torchrun: leave it out, and look at the result with python -m barrier_lab show DIR."
+                f"{option} has no meaning under torchrun: leave it out, "
+                "and look at the result with python -m barrier_lab show DIR."
             )
     about = script.read(path, experiment.RESERVED)
     given = _parser(about).parse_args(arguments)
