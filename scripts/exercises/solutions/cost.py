@@ -35,9 +35,7 @@ def same_folder(rank: int, folder: str) -> Path:
     return Path(names[0])
 
 
-def worker(
-    rank: int, world_size: int, *, steps: int = 4, folder: str = ""
-) -> list[int] | None:
+def worker(rank: int, world_size: int, *, steps: int = 4, folder: str = "") -> list[int] | None:
     path = same_folder(rank, folder)
     scores = None
     for step in range(steps):
