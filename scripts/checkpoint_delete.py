@@ -25,12 +25,12 @@ def worker(
     path = Path(folder or fresh_folder()) / "model.pt"
     if rank == 0:
         save({"epoch": 1}, path, 0.0)
-    dist.barrier()  # saved: now all may load
+    dist.barrier()
     if rank == slow_rank:
         time.sleep(delay)
     print(load(path))
     if barrier:
-        dist.barrier()  # loaded by all: now rank 0 may delete
+        dist.barrier()  # line A
     if rank == 0:
         path.unlink()
         print("has deleted it")

@@ -19,7 +19,8 @@ def try_load(model: torch.nn.Module, state: dict, which: str) -> None:
         model.load_state_dict(state)
         print(f"loads into {which} model")
     except RuntimeError as error:
-        print(f"does not load into {which} model: {error}")
+        print(f"does not load into {which} model:")
+        print("\n".join(str(error).splitlines()[1:]))
 
 
 def worker(rank: int, world_size: int, *, inside: bool = False, folder: str = "") -> list[str]:

@@ -15,8 +15,8 @@ VARIANTS = {
     "without": dict(experiment="before_all_reduce", delay=0.5, barrier=False),
     "four with": dict(experiment="before_all_reduce", delay=0.5, world_size=4, slow_rank=0),
     "four without": dict(experiment="before_all_reduce", delay=0.5, world_size=4, slow_rank=0, barrier=False),
-    "wait": dict(experiment="before_all_reduce_wait", delay=0.5),
-    "wait and barrier": dict(experiment="before_all_reduce_wait", delay=0.5, barrier=True),
+    "wait": dict(experiment="before_all_reduce_wait", delay=1.0),
+    "wait and barrier": dict(experiment="before_all_reduce_wait", delay=1.0, barrier=True),
 } | {
     f"flag by {how}": dict(experiment="before_all_reduce_flag", how=how, world_size=3)
     for how in ("barrier", "broadcast", "all_reduce")

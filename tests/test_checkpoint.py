@@ -143,11 +143,10 @@ def test_the_solution_is_right():
 @pytest.mark.parametrize(
     ("old", "new", "outcome", "hint"),
     [
-        ("    dist.barrier()  # loaded by all\n", "", "crash", "torch.load(path)"),
-        ("path.unlink()", "pass", "wrong", "Rank 0 deletes the file"),
-        ("    return", "    dist.barrier()\n    return", "wrong", "Each rank calls two barriers"),
+        ("        dist.barrier()  # saved\n", "", "crash", "torch.load(path)"),
+        ("dist.barrier()  # saved", "time.sleep(0.6 * (rank != 0))", "wrong", "Which call waits"),
     ],
-    ids=["deleted too early", "never deleted", "a third barrier"],
+    ids=["loaded too early", "sleeps"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
     file = tmp_path / "mine.py"
@@ -158,3 +157,12 @@ def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, h
     result = check("checkpoint", file)
     assert result.outcome == outcome
     assert hint in result.details
+
+
+def test_a_barrier_after_the_save_alone_lets_rank_zero_overwrite_too_early(tmp_path: Path):
+    file = tmp_path / "mine.py"
+    barrier = "        dist.barrier()  # all have loaded the epoch before\n"
+    text = SOLUTION.read_text()
+    assert barrier in text
+    file.write_text(text.replace(barrier, ""))
+    assert check("checkpoint", file).outcome in ("wrong", "crash")  # a later epoch, or half of it

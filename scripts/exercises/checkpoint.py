@@ -1,9 +1,8 @@
-"""Exercise: put two barriers where they belong.
+"""Exercise: in each epoch all ranks load what rank 0 has just saved.
 
-Rank 0 saves the weights, all ranks load them, then rank 0 deletes the file.
-As it stands, two barriers protect nothing, and the script fails.  Move them,
-so that every rank loads the whole file, and returns the sum of the weights:
-10.  At the end the file is deleted.
+Rank 0 saves an epoch over the one before, and all ranks load it; some ranks
+are late.  As it stands, the script fails.  Mend it with barriers, so that each
+rank returns the epochs that it has loaded: [1, 2, 3].
 """
 
 import io
@@ -17,33 +16,38 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def save(weights: torch.Tensor, path: Path) -> None:
-    """Take 0.4 s.  Leave this function as it is."""
+def save(state: dict, path: Path) -> None:
+    """Take 0.3 s.  Leave this function as it is."""
     buffer = io.BytesIO()
-    torch.save(weights, buffer)
+    torch.save(state, buffer)
     data = buffer.getvalue()
     with path.open("wb") as file:
         file.write(data[:100])
         file.flush()
-        time.sleep(0.4)
+        time.sleep(0.3)
         file.write(data[100:])
 
 
-def worker(rank: int, world_size: int, *, slow_rank: int = 1, folder: str = "") -> int:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    slow_rank: int = 1,
+    folder: str = "",
+) -> list[int]:
     names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
     dist.broadcast_object_list(names)  # all ranks take the folder of rank 0
-    path = Path(names[0]) / "weights.pt"
+    path = Path(names[0]) / "model.pt"
 
-    dist.barrier()
-    if rank == 0:
-        save(torch.arange(5), path)
-    if rank == slow_rank:
-        time.sleep(0.3)
-    weights = torch.load(path)
-    if rank == 0:
-        path.unlink()
-    dist.barrier()
-    return int(weights.sum())
+    loaded = []
+    for epoch in (1, 2, 3):
+        dist.barrier()
+        if rank == 0:
+            save({"epoch": epoch}, path)
+        if rank == slow_rank:
+            time.sleep(0.5)  # leave this in
+        loaded.append(torch.load(path)["epoch"])
+    return loaded
 
 
 if __name__ == "__main__":
