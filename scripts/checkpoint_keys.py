@@ -23,19 +23,21 @@ def try_load(model: torch.nn.Module, state: dict, which: str) -> None:
         print("\n".join(str(error).splitlines()[1:]))
 
 
-def worker(rank: int, world_size: int, *, inside: bool = False, folder: str = "") -> list[str]:
-    path = Path(folder or fresh_folder()) / "model.pt"
+def worker(rank: int, world_size: int, *, folder: str = "") -> dict[str, list[str]]:
+    path = Path(folder or fresh_folder())
     device = "cuda" if dist.get_backend() == "nccl" else "cpu"
-    model = DistributedDataParallel(torch.nn.Linear(10, 2).to(device))
-    if rank == 0:
-        state = (model.module if inside else model).state_dict()
-        torch.save(state, path)
-    dist.barrier()
-
-    state = torch.load(path, map_location="cpu")
-    try_load(model, state, "the wrapped")
-    try_load(torch.nn.Linear(10, 2), state, "a plain")
-    return list(state)
+    wrapped = DistributedDataParallel(torch.nn.Linear(10, 2).to(device))
+    keys = {}
+    for name, model in {"wrapped": wrapped, "inside": wrapped.module}.items():
+        if rank == 0:
+            torch.save(model.state_dict(), path / f"{name}.pt")
+        dist.barrier()
+        state = torch.load(path / f"{name}.pt", map_location="cpu")
+        keys[name] = list(state)
+        print(f"{name}.pt with the keys {', '.join(state)}")
+        try_load(wrapped, state, "the wrapped")
+        try_load(torch.nn.Linear(10, 2), state, "a plain")
+    return keys
 
 
 if __name__ == "__main__":
