@@ -1,0 +1,54 @@
+"""Solution: one barrier before each save, and one after it.
+
+The one after the save lets nobody load half a file, or none.  The one before
+it keeps rank 0 from writing over an epoch that a late rank has yet to load.
+"""
+
+import io
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+from barrier_lab import main
+
+
+def save(state: dict, path: Path) -> None:
+    """Take 0.3 s."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    data = buffer.getvalue()
+    with path.open("wb") as file:
+        file.write(data[:100])
+        file.flush()
+        time.sleep(0.3)
+        file.write(data[100:])
+
+
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    slow_rank: int = 1,
+    folder: str = "",
+) -> list[int]:
+    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    dist.broadcast_object_list(names)  # all ranks take the folder of rank 0
+    path = Path(names[0]) / "model.pt"
+
+    loaded = []
+    for epoch in (1, 2, 3):
+        dist.barrier()  # all have loaded the epoch before
+        if rank == 0:
+            save({"epoch": epoch}, path)
+        dist.barrier()  # saved
+        if rank == slow_rank:
+            time.sleep(0.5)
+        loaded.append(torch.load(path)["epoch"])
+    return loaded
+
+
+if __name__ == "__main__":
+    main(worker, world_size=4)
