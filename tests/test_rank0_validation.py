@@ -1,0 +1,145 @@
+"""Rank 0 validates alone: which forward passes call collectives, what stalls, what cures it, what a cure leaves."""
+
+import itertools
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from barrier_lab import check, run, run_many
+from barrier_lab.script import SCRIPTS
+
+CASE = {"experiment": "rank0_validation", "pause": 0.05, "deadline": 8.0}
+CASES = list(itertools.product((True, False), (True, False), (1, 2)))  # buffers, grad, iterations
+TWO = ["broadcast", "broadcast"]
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict:
+    """A run of each of the eight cases, all at once."""
+    variants = [CASE | {"buffers": b, "grad": g, "iterations": i} for b, g, i in CASES]
+    return dict(zip(CASES, run_many(variants), strict=True))
+
+
+@pytest.fixture(scope="module")
+def cured() -> dict:
+    variants = {"module": {"unwrap": True}, "all": {"validate": "all ranks"}, "no barrier": {"barrier": False}}
+    variants["four"] = {"world_size": 4, "unwrap": True}
+    return dict(zip(variants, run_many([CASE | variant for variant in variants.values()]), strict=True))
+
+
+@pytest.fixture(scope="module")
+def witness():
+    return run("rank0_validation_recorder", start_method="forkserver")
+
+
+def seen(witness, kind: str, step: str) -> list[str]:
+    return witness.line(0, f"{kind:9} | {step:26} |").text.split("|")[2].split()
+
+
+def test_it_hangs_with_buffers_or_if_the_first_pass_with_gradients_after_backward_is_the_validation(cases):
+    for (buffers, grad, iterations), case in cases.items():
+        expected = "hung" if buffers or (grad and iterations == 1) else "completed"
+        assert case.outcome == expected, (buffers, grad, iterations, case.verdict)
+
+
+def test_rank_0_hangs_in_a_broadcast_of_its_forward_pass_and_the_other_in_the_barrier(cases):
+    case = cases[True, False, 2]
+    stuck = [next(span for span in case.spans(rank) if span.end is None) for rank in (0, 1)]
+    assert [span.name for span in stuck] == ["broadcast", "barrier"]
+    assert stuck[0].seq == stuck[1].seq
+    source = Path(stuck[0].file).read_text().splitlines()
+    assert "tested(" in source[stuck[0].line - 1]
+    assert "in _sync_buffers" in (case.directory / "rank0.stack").read_text()
+    assert f"broadcast (rank0_validation.py:{stuck[0].line})" in case.verdict
+
+
+@pytest.mark.parametrize("cure", ["module", "all", "four"])
+def test_it_completes_through_the_module_or_on_all_ranks(cured, cure):
+    assert cured[cure].outcome == "completed"
+    counts = {len(cured[cure].spans(rank.rank, "broadcast")) for rank in cured[cure].ranks}
+    assert len(counts) == 1
+
+
+def test_without_any_barrier_rank_0_fails_in_the_same_broadcast(cured):
+    assert cured["no barrier"].outcome == "failed"
+    last = cured["no barrier"].spans(0)[-1]
+    assert last.name == "broadcast" and "Connection" in last.error
+
+
+def test_buffers_are_sent_in_each_forward_pass_but_one_after_a_pass_without_gradients(witness):
+    assert seen(witness, "BatchNorm", "training forward 1") == seen(witness, "BatchNorm", "training forward 3") == TWO
+    assert seen(witness, "BatchNorm", "eval, no grad, forward 1") == TWO
+    assert seen(witness, "BatchNorm", "eval, no grad, forward 2") == []
+    assert seen(witness, "BatchNorm", "eval, with grad, forward 2") == TWO
+
+
+@pytest.mark.parametrize("kind", ["plain", "no sync"])
+def test_without_buffers_to_send_only_the_rebuild_is_left(witness, kind):
+    steps = [f"training forward {i}" for i in (1, 2, 3)]
+    assert [seen(witness, kind, step) for step in steps] == [[], TWO, []]
+
+
+def test_the_flight_recorder_and_this_recording_saw_the_same_collectives(witness):
+    listed = " ".join(line.text.split("|")[2] for line in witness.ranks[0].output)
+    assert listed.split() == [span.name for span in witness.spans(0)]
+
+
+def test_in_training_mode_validation_changes_the_statistics_of_all_ranks():
+    learns, leaves = run_many(
+        [{"experiment": "rank0_validation_norm", "evaluate": evaluate} for evaluate in (False, True)]
+    )
+    assert learns.line(0, "after validation").text.endswith(" 10")
+    assert learns.line(1, "after validation").text.endswith(" 0")
+    assert learns.line(1, "after training again").text.endswith(" 9")
+    assert all(line.text.endswith(" 0") for rank in leaves.ranks for line in rank.output)
+
+
+def test_the_scripts_run_under_torchrun(tmp_path: Path):
+    options = {"rank0_validation": ["--pause", "0.1", "--unwrap", "true"]}
+    jobs = []
+    for name in ("rank0_validation", "rank0_validation_recorder", "rank0_validation_norm"):
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+        command += [str(SCRIPTS / f"{name}.py"), "--out", str(tmp_path / name), *options.get(name, [])]
+        jobs.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    for job in jobs:
+        _, errors = job.communicate(timeout=100)
+        assert job.returncode == 0, errors
+
+
+# --- the exercise -----------------------------------------------------------------------------------------
+
+EXERCISES = SCRIPTS / "exercises"
+
+
+def test_the_stub_hangs_and_the_check_names_both_lines():
+    result = check("rank0_validation")
+    assert result.outcome == "hang"
+    assert "output = model(" in result.details and "dist.barrier()" in result.details
+
+
+def test_the_solution_is_right():
+    assert check("rank0_validation", EXERCISES / "solutions" / "rank0_validation.py").outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcome", "hint"),
+    [
+        ("            model.eval()\n", "", "wrong", "in which mode is the model"),
+        ("            model.train()\n", "", "wrong", "in which mode is the model"),
+        ("        dist.barrier()\n", "", "wrong", "meet once after each epoch"),
+        ("        if rank == 0:\n", "        if False:\n", "wrong", "Keep the validation"),
+    ],
+    ids=["training mode", "training mode not restored", "without the barrier", "without validation"],
+)
+def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
+    file = tmp_path / "mine.py"
+    shutil.copy(EXERCISES / "solutions" / "rank0_validation.py", file)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    result = check("rank0_validation", file)
+    assert result.outcome == outcome
+    assert hint in result.details

@@ -1,0 +1,128 @@
+"""Barriers of a part of the ranks: who waits, who does not, and who has to make the group."""
+
+import linecache
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from barrier_lab import check, run_many
+from barrier_lab.script import SCRIPTS
+
+VARIANTS = {
+    "pairs": {"experiment": "subgroups"},
+    "outsiders": {"experiment": "subgroups", "first": True},
+    "no barrier": {"experiment": "subgroups", "barrier": False},
+    "skipped": {"experiment": "subgroups_skip", "deadline": 4.0},
+    "by all": {"experiment": "subgroups_skip", "skip": False},
+    "local": {"experiment": "subgroups_skip", "local": True},
+}
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict:
+    """One run of each variant, all at once."""
+    return dict(zip(VARIANTS, run_many(list(VARIANTS.values())), strict=True))
+
+
+def at(run, rank: int, text: str) -> float:
+    return run.line(rank, text).t
+
+
+def test_a_barrier_on_a_group_waits_for_its_members_only(runs):
+    pairs = runs["pairs"]
+    assert at(pairs, 1, "before") < at(pairs, 0, "after") < at(pairs, 3, "before") < at(pairs, 2, "after")
+    assert all(at(pairs, rank, "end") > at(pairs, 3, "before") for rank in range(4))
+
+
+def test_every_group_counts_its_own_collectives(runs):
+    calls = runs["pairs"].spans(name="barrier")
+    assert {call.seq for call in calls} == {1}
+    assert {call.group for call in calls} == {"1", "2", "default"}
+
+
+def test_a_rank_that_is_no_member_is_warned_and_goes_on(runs):
+    outsiders = runs["outsiders"]
+    for rank in (2, 3):
+        assert "does not belong to the given group" in outsiders.line(rank, "UserWarning").text
+        assert [call.group for call in outsiders.spans(rank, "barrier")] == ["default"]
+    assert at(outsiders, 2, "after") < at(outsiders, 3, "before")
+
+
+def test_groups_alone_hold_nobody(runs):
+    without = runs["no barrier"]
+    assert without.spans(name="barrier") == []
+    assert at(without, 0, "after") < at(without, 1, "before")
+
+
+def test_a_group_that_others_skipped_works_and_the_next_one_fails(runs):
+    skipped = runs["skipped"]
+    assert skipped.outcome == "failed"
+    for rank in (0, 1):
+        assert skipped.line(rank, "the pair has met")
+        place = skipped.ranks[rank].error_at
+        assert "everybody = dist.new_group" in linecache.getline(place.file, place.line)
+    assert "everybody has met" not in skipped.text
+
+
+def test_groups_that_all_ranks_make_have_the_same_names_everywhere(runs):
+    made = runs["by all"]
+    assert made.outcome == "completed"
+    assert all(made.line(rank, "the pair has met: group 1") for rank in (0, 1))
+    assert all(made.line(rank, "everybody has met: group 2") for rank in range(4))
+
+
+def test_with_local_synchronisation_only_the_members_need_to_make_a_group(runs):
+    assert runs["local"].outcome == "completed"
+    assert all(runs["local"].line(rank, "everybody has met: group 1") for rank in range(4))
+
+
+def test_two_groups_made_in_two_branches_have_one_name():
+    runs = run_many([{"experiment": "subgroups_else", "deadline": 3.0}] * 2)
+    assert {call.group for run in runs for call in run.spans(name="barrier")} <= {"1"}
+
+
+def test_the_scripts_run_under_torchrun(tmp_path: Path):
+    options = {"subgroups": ["--pause", "0.1"], "subgroups_skip": ["--skip", "false"]}
+    jobs = []
+    for name in options:
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "4"]
+        command += [str(SCRIPTS / f"{name}.py"), "--out", str(tmp_path / name), *options[name]]
+        jobs.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+    for job in jobs:
+        _, errors = job.communicate(timeout=100)
+        assert job.returncode == 0, errors
+
+
+# --- the exercise -----------------------------------------------------------------------------------------
+
+EXERCISES = SCRIPTS / "exercises"
+
+
+def test_the_stub_does_not_end_well():
+    assert check("subgroups").outcome in ("hang", "crash")
+
+
+def test_the_solution_is_right():
+    assert check("subgroups", EXERCISES / "solutions" / "subgroups.py").outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        (", group=leaders)", ")", None),
+        ("        dist.all_reduce(total, group=leaders)\n", "        pass\n", "add their numbers"),
+    ],
+    ids=["on the default group", "without the sum"],
+)
+def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old: str, new: str, hint: str | None):
+    file = tmp_path / "mine.py"
+    shutil.copy(EXERCISES / "solutions" / "subgroups.py", file)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    result = check("subgroups", file)
+    assert result.outcome == ("wrong" if hint else "hang")
+    assert hint is None or hint in result.details
