@@ -29,7 +29,8 @@ def worker(
     device = torch.device("cuda", index) if on_gpu else torch.device("cpu")
     time.sleep(pause * rank)
     values = rank + torch.arange(3, device=device)
-    print(f"local rank {local_rank}, index {index}: {values.tolist()} on {device}")
+    numbers = f"local rank {local_rank}, index {index}"
+    print(f"{numbers}: {values.tolist()} on {device}")
     if barrier:
         dist.barrier(device_ids=[index] if on_gpu else None)
     print("goes on")

@@ -39,7 +39,7 @@ def measure(step: Callable, threads: int, seconds: float = 0.2) -> dict:
     return {"spans": spans, "cpu": time.process_time() - cpu}
 
 
-def worker(rank: int, world_size: int, *, rounds: int = 8, switch: float = 0.005) -> dict:
+def worker(rank: int, world_size: int, *, rounds=8, switch=0.005) -> dict:
     torch.set_num_threads(1)  # one core for each tensor operation
     sys.setswitchinterval(switch)
     taken = {}

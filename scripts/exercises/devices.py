@@ -6,6 +6,7 @@ backend and device, such as ["nccl", "cuda:0"].
 Where a machine has no GPU for each of its ranks, the plan is ["gloo", "cpu"].
 Mend the script.  With 4 ranks on 2 machines with 2 GPUs each, the plans name
 cuda:0, cuda:1, cuda:0 and cuda:1.
+Leave the line with CUDA_VISIBLE_DEVICES as it is.
 """
 
 import os
@@ -23,8 +24,14 @@ def plan(rank: int, world_size: int, nodes: int, gpus: int) -> list[str]:
     return ["gloo", "cpu"]
 
 
-def worker(rank: int, world_size: int, *, nodes: int = 2, gpus: int = 2) -> list[str]:
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # leave this line: it hides real GPUs
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    nodes: int = 2,
+    gpus: int = 2,
+) -> list[str]:
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # hides real GPUs
     backend, name = plan(rank, world_size, nodes, gpus)
     device = torch.device(name)
     if device.type == "cuda":

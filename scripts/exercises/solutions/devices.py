@@ -20,7 +20,13 @@ def plan(rank: int, world_size: int, nodes: int, gpus: int) -> list[str]:
     return ["gloo", "cpu"]
 
 
-def worker(rank: int, world_size: int, *, nodes: int = 2, gpus: int = 2) -> list[str]:
+def worker(
+    rank: int,
+    world_size: int,
+    *,
+    nodes: int = 2,
+    gpus: int = 2,
+) -> list[str]:
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # hides real GPUs
     backend, name = plan(rank, world_size, nodes, gpus)
     device = torch.device(name)
