@@ -14,5 +14,6 @@ else:
     rank, size = os.environ["LOCAL_RANK"], os.environ["WORLD_SIZE"]
     print(
         f"local rank: option {given.local_rank}, environment {rank}; "
-        f"world size: option {given.world_size}, environment {size}"
+        f"world size: option {given.world_size}, environment {size}\n",
+        end="",  # in one piece
     )
