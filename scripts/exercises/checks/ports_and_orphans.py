@@ -1,0 +1,17 @@
+"""The ranks meet, add their numbers, and all know the sum."""
+
+from barrier_lab import expect
+
+RUNS = [
+    dict(world_size=2, folder=expect.FRESH, deadline=8),
+    dict(world_size=4, folder=expect.FRESH, deadline=8),
+]
+
+
+def judge(run):
+    expect.values(
+        run,
+        lambda rank, world_size: world_size * (world_size + 1) // 2,
+        hint="All ranks must meet at one store, each with its own rank, and take part in the all_reduce.",
+    )
+    expect.calls(run, ["all_reduce"], hint="Change only how the ranks meet.")
