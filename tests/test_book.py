@@ -11,7 +11,10 @@ import yaml
 from bs4 import BeautifulSoup
 from conftest import ROOT
 
-LESSONS = ["first_barrier", "slowest_rank", "ordering", "one_sided", "zero_first"]
+LESSONS = [
+    "first_barrier", "slowest_rank", "ordering", "one_sided", "zero_first", "processes", "before_all_reduce", "checkpoint",
+    "sampler", "ddp_training", "rank0_validation", "cost", "async_barrier", "subgroups", "devices", "ports_and_orphans",
+]  # fmt: skip
 
 
 @cache
