@@ -1,5 +1,6 @@
 """Tell a failed run: first what broke it, then what the other ranks saw of that."""
 
+import math
 import re
 
 from barrier_lab.diagnose.pairing import Calls, calls, meeting
@@ -10,6 +11,8 @@ from barrier_lab.trace import Rank, Span, Trace
 _VICTIM = re.compile(
     r"connection (was )?(closed|reset|refused)|pair closure|broken pipe|socket|remote process exited", re.I
 )
+_OWN = re.compile(r"EADDRINUSE|address already in use|failed to (listen|bind)", re.I)  # of a socket, yet no victim's
+_APART = 0.25  # seconds: a rank may see that another is going before that one's own error is written
 _TIME_OUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.IGNORECASE)
 
 
@@ -22,15 +25,24 @@ def failed(trace: Trace) -> list[str]:
     blamed = {rank for rank, _ in causes}
     late = [(r, phrase) for r, phrase in _late(trace, found) if r not in blamed]
     victims = [(r.rank, _saw(r)) for r in trace.ranks if r.error and r.rank not in blamed]
+    first = _before(victims, causes)
+    then = [victim for victim in victims if victim not in first]
     told = blamed | {rank for rank, _ in late} | {rank for rank, _ in victims}
     rest = [(r.rank, stands(r)) for r in trace.ranks if r.rank not in told and r.ended is None]
     stop = f"when the run was stopped at {clock(trace.stopped)}" if trace.stopped else "when its files end"
-    return [*sentences(causes), *sentences(late, "by then"), *sentences(victims), *sentences(rest, stop)]
+    broke = [*sentences(first), *sentences(causes), *sentences(late, "by then"), *sentences(then)]
+    return [*broke, *sentences(rest, stop)]
+
+
+def _before(victims: list[tuple[int, Phrase]], causes: list[tuple[int, Phrase]]) -> list[tuple[int, Phrase]]:
+    """Those that lost a peer well before any cause that is known: no consequence of it, so they are told first."""
+    begin = min((-math.inf if p.t is None else p.t for _, p in causes), default=-math.inf)
+    return [(rank, p) for rank, p in victims if p.t is not None and p.t < begin - _APART]
 
 
 def is_victim(rank: Rank) -> bool:
     """Whether a rank's error is what a rank sees when another one has gone."""
-    return bool(rank.error and _VICTIM.search(summary(rank.error)))
+    return bool(rank.error and _VICTIM.search(summary(rank.error)) and not _OWN.search(rank.error))
 
 
 def failed_call(rank: Rank, span: Span) -> Phrase:

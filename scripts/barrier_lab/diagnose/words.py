@@ -79,15 +79,18 @@ def duration(t: float) -> str:
 
 _SUMMARY = re.compile(r"^[A-Za-z_][\w.]*(: .*)?$")
 _BELOW = re.compile(r"^\[[^\]]*\.(?:cc|cpp|h|hpp):\d+\] ")  # "[/pytorch/third_party/gloo/…/pair.cc:534] "
+_SOCKET = re.compile(r"useIpv6: \w+, code: -?\d+, ")  # before "name: EADDRINUSE, message: address already in use"
 _PEER = re.compile(r" ?\[[0-9a-fA-F.:]+\]:\d+")  # "[127.0.0.1]:40312": another one on each rank
 
 
 def summary(error: str) -> str:
-    """The line of a traceback that names the exception, without C++ places and peers' addresses, in 160 letters."""
+    """The line of a traceback that names the exception, without C++ places and peers' addresses, in 180 letters."""
     lines = error.strip().splitlines() or [""]
     after_frames = [i for i, line in enumerate(lines) if i and lines[i - 1].startswith(" ") and _SUMMARY.match(line)]
     line = lines[after_frames[-1]] if after_frames else lines[0]
     name, colon, message = line.partition(": ")
-    message = _PEER.sub("", _BELOW.sub("", message)).split(". This ")[0].split(". Please ")[0].rstrip(". ")
+    for noise in (_BELOW, _SOCKET, _PEER):
+        message = noise.sub("", message)
+    message = message.split(". This ")[0].split(". Please ")[0].rstrip(". ")
     text = f"{name}{colon}{message}"
-    return text if len(text) <= 160 else f"{text[:159]}…"
+    return text if len(text) <= 180 else f"{text[:179]}…"
