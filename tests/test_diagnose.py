@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hand_made import barrier, call, end, raised, sleep, start, write
+from hand_made import SCRIPT, barrier, call, end, raised, sleep, start, write
 
 from barrier_lab import diagnose, trace
 
@@ -27,6 +27,29 @@ def verdict(tmp_path):
 @pytest.fixture
 def outcome(tmp_path):
     return lambda *ranks, **run: diagnose.outcome(trace.read(write(tmp_path, dict(enumerate(ranks)), **run)))
+
+
+TORCH = "/x/site-packages/torch/distributed/distributed_c10d.py"
+AFTER_WORKER = 'Thread 0x1 (most recent call first):\n  File "/x/barrier_lab/rank.py", line 118 in run_worker\n'
+
+
+def _stack(*inner: tuple[str, str]) -> str:
+    """A stack whose innermost frames, (function, file), lie above line 20 of the script."""
+    frames = [*((file, 9, function) for function, file in inner), (SCRIPT, 20, "worker")]
+    lines = (f'  File "{file}", line {line} in {function}\n' for file, line, function in frames)
+    return "Thread 0x1 (most recent call first):\n" + "".join(lines)
+
+
+@pytest.fixture
+def hung_at(tmp_path):
+    """The verdict of a hung run whose rank 0 left this stack."""
+
+    def said(*ranks, stack: str) -> str:
+        write(tmp_path, dict(enumerate(ranks)), ended={1: {"exit_code": 0}}, **HUNG)
+        (tmp_path / "rank0.stack").write_text(stack)
+        return diagnose.verdict(trace.read(tmp_path))
+
+    return said
 
 
 def victim(line: int, began: float, broke: float, error: str = GONE) -> list[list[dict]]:
@@ -85,9 +108,42 @@ def test_a_missing_rank_that_was_killed_is_said_to_be(verdict):
 
 
 def test_where_nobody_waits_no_rank_is_called_missing(verdict):
-    said = verdict([start()], [start()], stacks={0: 39, 1: 40}, **HUNG)
+    said = verdict([start(), sleep(39, 0)], [start(), sleep(40, 0)], stacks={0: 39, 1: 40}, **HUNG)
     assert "No rank was waiting for another." in said
     assert "barrier" not in said
+
+
+def test_a_rank_that_spins_may_wait_at_the_store_and_the_verdict_does_not_deny_it(verdict):
+    said = verdict([start()], [start()], stacks={0: 39, 1: 40}, **HUNG)
+    assert said.endswith("No rank was waiting for another in a call that is recorded.")
+
+
+def test_ranks_that_make_a_group_are_said_to_be_in_that_call_and_not_to_wait_for_nobody(hung_at):
+    said = hung_at([start()], [start(), end(0.1)], stack=_stack(("_new_group_with_tag", TORCH), ("new_group", TORCH)))
+    assert "Rank 0 was in new_group (one_sided.py:20)" in said
+    assert "No rank was waiting" not in said
+
+
+def test_a_handle_in_flight_is_not_what_a_rank_in_new_group_waits_for(hung_at):
+    handle = call("all_reduce", 10, 0.1, below=True)
+    said = hung_at([start(), handle], [start(), handle, end(0.1)], stack=_stack(("new_group", TORCH)))
+    assert "Rank 0 was in new_group (one_sided.py:20)" in said
+    assert "had not completed" not in said
+
+
+def test_a_rank_that_stands_still_behind_its_worker_is_said_to_have_left_it(hung_at):
+    hidden = call("all_reduce", None, 1, below=True, file=None)
+    said = hung_at([start(), hidden], [start(), hidden, end(2)], stack=AFTER_WORKER)
+    assert said.startswith("Rank 0 had left its worker and was ending; its 1st all_reduce had not completed.")
+    assert "Rank 0 had left its worker and was ending" in hung_at([start()], [start(), end(2)], stack=AFTER_WORKER)
+
+
+def test_of_several_collectives_that_one_call_started_the_first_holds_the_rank_and_is_told_once(verdict):
+    begun = [call("broadcast", 50, 1 + n / 1000, below=True) for n in range(2)]
+    said = verdict([start(), *begun], [start(), barrier(53, 1)], stacks={0: 50, 1: 53}, **HUNG)
+    assert said.startswith("Rank 0 is waiting in its 1st broadcast (one_sided.py:50). Rank 1 is waiting in its 1st")
+    assert "had not come to" not in said
+    assert said.count("broadcast") == 2 and "different collectives" in said
 
 
 def test_barrier_against_all_reduce_is_named_with_both_lines(verdict):
@@ -175,6 +231,24 @@ def test_an_exception_comes_before_the_error_of_its_victim(verdict):
     other = [start(), raised(1.99, "ValueError: a {t} in braces", 14)]
     said = verdict([start(), *victim(10, 1, 1.98)], other, outcome="failed")
     assert said.startswith("Rank 1 raised “ValueError: a {t} in braces” at 1.99 s (one_sided.py:14). Rank 0 failed in")
+
+
+def test_a_port_that_is_taken_is_a_cause_and_told_before_the_ranks_that_wait_for_it(verdict):
+    taken = (
+        "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. "
+        "port: 29500, useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use"
+    )
+    waits = raised(3.0, "torch.distributed.DistStoreError: wait timeout after 3000ms, keys: /0//cpu//0/0", 35)
+    said = verdict([start(), raised(0.001, taken, 33)], [start(), waits], outcome="failed")
+    assert said.startswith("Rank 0 raised “torch.distributed.DistNetworkError: The server socket has failed to listen")
+    assert "EADDRINUSE, message: address already in use” at 1.0 ms (one_sided.py:33). Rank 1 raised" in said
+
+
+def test_an_error_long_before_any_cause_that_is_known_is_told_first(verdict):
+    refused = raised(0.1, "torch.distributed.DistNetworkError: Connection refused", 33)
+    said = verdict([start(), raised(3.0, "ValueError: x", 35)], [start(), refused], outcome="failed")
+    assert said.startswith("Rank 1 raised “torch.distributed.DistNetworkError: Connection refused” at 0.10 s")
+    assert said.endswith("Rank 0 raised “ValueError: x” at 3.00 s (one_sided.py:35).")
 
 
 @pytest.mark.parametrize("events", [[], [end(1.2)]], ids=["os._exit", "sys.exit"])

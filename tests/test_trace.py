@@ -132,6 +132,23 @@ def test_a_stack_names_the_innermost_line_of_the_experiment(tmp_path):
     assert (here.file, here.line, here.function) == (SCRIPT, 21, "worker")
 
 
+@pytest.mark.parametrize(
+    ("frame", "stuck_in", "leaving"),
+    [
+        ('"/x/site-packages/torch/distributed/distributed_c10d.py", line 5863 in new_group', "new_group", False),
+        ('"/home/reader/groups.py", line 4 in new_group', None, False),
+        ('"/x/barrier_lab/rank.py", line 118 in run_worker', None, True),
+    ],
+)
+def test_a_stack_tells_a_rank_that_makes_a_group_and_one_that_leaves(tmp_path, frame, stuck_in, leaving):
+    write(tmp_path, {0: [start()]})
+    outer = '  File "<string>", line 1 in <module>\n'
+    (tmp_path / "rank0.stack").write_text(f"Thread 0x1 (most recent call first):\n  File {frame}\n{outer}")
+    rank = trace.read(tmp_path).ranks[0]
+    assert (rank.stuck_in, rank.leaving) == (stuck_in, leaving)
+    assert rank.stuck_at is None or rank.stuck_at.file == "/home/reader/groups.py"
+
+
 def test_reading_and_explaining_import_no_torch(tmp_path):
     import subprocess
 

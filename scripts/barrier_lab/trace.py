@@ -63,6 +63,8 @@ class Rank:
     output: list[Output] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)  # in order of begin
     stuck_at: Place | None = None  # where it stood when the deadline passed
+    stuck_in: str | None = None  # the call there by which ranks make a group together: "new_group", …
+    leaving: bool = False  # then it had come out of its worker, and its objects were being destroyed
     error: str | None = None  # what it raised, with the traceback through the experiment's own lines
     error_at: Place | None = None  # the experiment's line that raised
     result: object = None  # what its worker returned, if JSON can hold it
@@ -208,7 +210,10 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
         start = next((e["ts"] for e in events if "ts" in e), 0.0)
     rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
     stack = _read_text(directory / f"rank{number}.stack")
-    rank.stuck_at = _stuck_at(stack, about.get("script"))
+    frames = stack_frames(stack)
+    rank.stuck_at = _stuck_at(frames, about.get("script"))
+    rank.stuck_in = next((f.function for f in reversed(frames) if _makes_group(f)), None)
+    rank.leaving = rank.started and bool(frames) and _calls_worker(frames[0])
     if stack and about.get(
         "deadline"
     ):  # between the deadline and its end, a rank may see others end: no part of the run
@@ -299,9 +304,21 @@ def stack_frames(text: str) -> list[Place]:
     return [Place(m["file"], int(m["line"]), m["function"]) for m in found if m]
 
 
-def _stuck_at(stack: str, script: str | None) -> Place | None:
+_MAKES_GROUP = {"init_process_group", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"}
+
+
+def _makes_group(frame: Place) -> bool:
+    """A call in which ranks wait for each other at the store, where no collective is recorded."""
+    return frame.function in _MAKES_GROUP and f"{os.sep}torch{os.sep}distributed{os.sep}" in frame.file
+
+
+def _calls_worker(frame: Place) -> bool:
+    """The lab's own frame below every worker: it is the innermost when the worker has returned."""
+    return frame.function == "run_worker" and frame.file.endswith(f"barrier_lab{os.sep}rank.py")
+
+
+def _stuck_at(frames: list[Place], script: str | None) -> Place | None:
     """The innermost frame of the experiment's own file, else the innermost outside installed packages."""
-    frames = stack_frames(stack)
     written = (script or "").encode("ascii", "backslashreplace").decode()  # as faulthandler writes a name
     for frame in frames:
         if frame.file == written:

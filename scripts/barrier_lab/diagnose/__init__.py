@@ -74,10 +74,20 @@ def _hung(trace: Trace) -> list[str]:
     told = [*sentences(waiting), *sentences(lacking, stop), *sentences(others, "" if lacking else stop)]
     if not lacking and not others and trace.stopped is not None:
         told.append(f"The run was stopped at {clock(trace.stopped)}.")
-    if not waiting and trace.world_size > 1 and outcome(trace) == "hung":
-        told.append("No rank was waiting for another.")
+    if not waiting and outcome(trace) == "hung":
+        told += _nobody_waits(trace)
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held)]
     return [*told, *_not_exited(trace), *dict.fromkeys(rest)]
+
+
+def _nobody_waits(trace: Trace) -> list[str]:
+    """Where no rank waits in a recorded call: what that says, and no more."""
+    if trace.world_size == 1 or any(rank.stuck_in for rank in trace.ranks):
+        return []  # those who make a group wait for each other, for all that is known
+    placed = [rank for rank in trace.ranks if rank.ended is None and (rank.stuck_at or rank.leaving)]
+    unknown = not all(map(blocked_in, placed))
+    # A store's wait leaves neither a record nor a frame of its own: it looks like a loop.
+    return [f"No rank was waiting for another{' in a call that is recorded' if unknown else ''}."]
 
 
 def _not_exited(trace: Trace) -> list[str]:

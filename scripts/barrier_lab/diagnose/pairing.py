@@ -66,12 +66,24 @@ def in_flight(rank: Rank) -> list[Span]:
 
 
 def blocked_in(rank: Rank, moment: float | None = None) -> Span | None:
-    """The innermost call that held a rank at a moment (None: when its files end)."""
+    """The innermost call that held a rank at a moment (None: when its files end).
+
+    C++ may start several collectives for one call: the rank waits for the first of them that has not completed.
+    """
+    inner = None
     for span in reversed(rank.spans):
         begun = moment is None or span.begin <= moment
-        if span.blocked and begun and (span.end is None or (moment is not None and span.end > moment)):
-            return span
-    return None
+        if not (span.blocked and begun and (span.end is None or (moment is not None and span.end > moment))):
+            continue
+        if inner is None or _together(span, inner):
+            inner = span
+    return inner
+
+
+def _together(span: Span, other: Span) -> bool:
+    """Whether two calls are collectives of the same kind that one line started."""
+    same = (span.name, span.group, span.file, span.line) == (other.name, other.group, other.file, other.line)
+    return same and span.kind == "collective"
 
 
 def waits_for(rank: Rank) -> Span | None:
@@ -79,7 +91,8 @@ def waits_for(rank: Rank) -> Span | None:
     span = blocked_in(rank)
     if span and span.kind == "collective":
         return span
-    if (span and span.kind == "wait") or (span is None and rank.stuck_at):
+    placed = rank.leaving or (rank.stuck_at and not rank.stuck_in)
+    if (span and span.kind == "wait") or (span is None and placed):
         return next(iter(in_flight(rank)), None)
     return None
 

@@ -63,6 +63,8 @@ def waiting(rank: Rank) -> Phrase:
     """What a rank waits in at the end; it must wait for a collective, a message or a handle."""
     span, open_ones = blocked_in(rank), in_flight(rank)
     pending = f"{{its}} {nth(rank, open_ones[0])}{at(open_ones[0])}" if open_ones else ""
+    if span is None and rank.leaving:
+        return Phrase(f"had left {{its}} worker and {{was}} ending; {pending} had not completed")
     if span is None:
         return Phrase(f"{{was}} at {spot(rank.stuck_at)}; {pending} had not completed")
     if span.kind != "wait":
@@ -92,12 +94,21 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
     if span:
         called = spoken(span.name) if span.kind == "sleep" else f"{{its}} {nth(rank, span)}"
         return Phrase(f"{{was}} {'' if span.kind == 'sleep' else 'waiting '}in {called}{at(span)}")
-    if rank.stuck_at:
-        return Phrase(f"{{was}} at {spot(rank.stuck_at)} (in {rank.stuck_at.function})")
+    if place := _by_stack(rank):
+        return Phrase(place)
     done = [s for s in rank.spans if s.end is not None and (moment is None or s.end <= moment)]
     if done:
         return Phrase(f"had last come back from {spoken(done[-1].name)}{at(done[-1])}")
     return Phrase("had made no call that is recorded")
+
+
+def _by_stack(rank: Rank) -> str:
+    """Where a rank stands that is in no recorded call; nothing where it has left no stack."""
+    if rank.stuck_in:
+        return f"{{was}} in {rank.stuck_in}{at(rank.stuck_at)}"
+    if rank.leaving:
+        return "had left {its} worker and {was} ending"
+    return f"{{was}} at {spot(rank.stuck_at)} (in {rank.stuck_at.function})" if rank.stuck_at else ""
 
 
 def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -> Phrase:
