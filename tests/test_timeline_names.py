@@ -1,13 +1,17 @@
 """Every call of a timeline is named, in words that a newcomer can read without a legend, and that add up."""
 
 import re
+from io import StringIO
 
 import made_traces as made
 import pytest
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 
 from barrier_lab import diagnose, timeline, trace
 from barrier_lab.timeline.layout import lay_out
 from barrier_lab.timeline.story import tell
+from barrier_lab.timeline.svg import inline
 
 
 def read(make, tmp_path, **more):
@@ -128,3 +132,35 @@ def test_several_ranks_that_failed_alike_share_a_sentence(tmp_path):
     said = timeline.describe(run)
     assert "Ranks 0-2: barrier 1 (:26)" in said or "Ranks 0-2 each: " in said
     assert "Ranks 0-2 raised RuntimeError: Connection closed by peer." in said
+
+
+def test_a_barrier_that_nobody_waits_for_is_drawn_to_its_own_end(tmp_path):
+    dropped = made.rank(made.barrier(0.0, 2.0, in_flight=True), made.sleep(0.001, 1.5), ended=1.5)
+    late = made.rank(made.sleep(0.0, 2.0), made.barrier(2.0, 2.001), ended=2.1)
+    run = read_ranks(tmp_path, dropped, late)
+    (flight,) = tell(run).rows[0].flights
+    assert flight.end == pytest.approx(2.0)
+    assert "barrier 1 (:20) is in flight for 2.00 s" in timeline.describe(run)
+
+
+def test_a_rank_that_makes_a_group_at_the_end_is_said_to_be_in_that_call(tmp_path):
+    torch = '"/x/site-packages/torch/distributed/distributed_c10d.py", line 5863 in new_group'
+    stack = (
+        f'Thread 0x1 (most recent call first):\n  File {torch}\n  File "{made.SCRIPT.format("made")}", line 17 in w\n'
+    )
+    ranks = [made.rank(stack=stack), made.rank(made.sleep(0.0, None))]
+    run = trace.read(made.write(tmp_path / "run", ranks, outcome="hung", stopped=6.0))
+    assert "works, then is in new_group (:17); stopped at 6.0 s" in words_of(run)
+    assert "Rank 0: works, then is in new_group (:17) from the start to the end." in timeline.describe(run)
+
+
+def test_words_of_several_lines_and_turned_words_keep_their_place_in_a_page():
+    figure, out = Figure(), StringIO()
+    figure.add_axes((0.1, 0.1, 0.8, 0.8), xticks=[0, 1], xticklabels=["one\ntwo", "single"], ylabel="up")
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(out, format="svg")
+    svg = inline(out.getvalue(), {}, "a name", "a description", "run")
+    place = {words: rest for rest, words in re.findall(r"<text ([^>]*)>([^<]+)</text>", svg)}
+    assert all('transform="translate(' in place[word] for word in ("one", "two"))
+    assert "rotate(-90" in place["up"]
+    assert "transform" not in place["single"]

@@ -58,6 +58,11 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
         bar.open = True
         bar.words = [f"works; {_stopped(trace)}", "works"]
         bar.title = f"rank {rank.rank} works, in no call, from {exact(begin)}; {_stopped(trace)}"
+        if rank.stuck_in:  # since when, the recording does not say
+            place = spot(rank.stuck_at, trace.script) if rank.stuck_at else ""
+            bar.name = f"works, then is in {rank.stuck_in}{f' ({place})' if place else ''}"
+            bar.words = [f"{bar.name}; {_stopped(trace)}", bar.name, f"… in {rank.stuck_in}", "works"]
+            bar.title = f"rank {rank.rank} {bar.name}, from {exact(begin)}; {_stopped(trace)}"
     return bar
 
 
@@ -77,7 +82,7 @@ def _many(trace: Trace, rank: Rank, run: list[Piece], spans: list[Span], ordinal
 
 def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flight: bool) -> Bar:
     """The bar of one call; ``flight``: it runs beside the rank's own work."""
-    begin, stop = max(span.begin, 0.0), max(end if span.end is None else min(span.end, end), span.begin, 0.0)
+    begin, stop = max(span.begin, 0.0), max(_stop(span, end, flight), span.begin, 0.0)
     if span.kind == "sleep":
         return _sleep(trace, span, begin, stop)
     call = call_of(trace, span, ordinal)
@@ -112,6 +117,13 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     if span.end is None:
         _leave_open(trace, span, bar, named)
     return bar
+
+
+def _stop(span: Span, end: float, flight: bool) -> float:
+    """Where a bar ends: with its rank, but a call that nobody waited for goes on below the rank's last bar."""
+    if span.end is None:
+        return end
+    return span.end if flight and not span.blocked else min(span.end, end)
 
 
 def _leave_open(trace: Trace, span: Span, bar: Bar, named: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from barrier_lab.diagnose.pairing import calls, members
 from barrier_lab.diagnose.words import group_name
-from barrier_lab.trace import Span, Trace
+from barrier_lab.trace import Place, Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
 Call = tuple[str, int, str | None, str]  # name, ordinal, group, and where it stands
@@ -51,7 +51,7 @@ def called(name: str, ordinal: int | str, group: str | None) -> str:
     return f"{name} {ordinal}" if group in (None, "default") else f"{name} {ordinal} of {group_name(group)}"
 
 
-def spot(span: Span, script: str | None) -> str:
+def spot(span: Span | Place, script: str | None) -> str:
     """Where a call stands: ":21" in the experiment's own file, "helpers.py:7" elsewhere, nothing where unknown."""
     if not span.file or not span.line:
         return ""

@@ -91,7 +91,8 @@ def _restyle(element: ET.Element) -> None:
     if not style:
         return
     if tag == "text":
-        element.attrib.pop("transform", None)
+        if element.get("transform", "").startswith("rotate(-0 "):  # turns nothing; any other places the words
+            del element.attrib["transform"]
         style = re.sub(r"font-family: [^;]*; ?", "", style)
     style = re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", style)
     style = re.sub(rf"(fill|stroke): {GREY}", r"\1: currentColor; \1-opacity: 0.68", style)
