@@ -42,6 +42,7 @@ def worker(
     if barrier:
         dist.barrier()
     print("uses the table")
+    time.sleep(0.5)  # a rank that left now could break the start of another
     dist.destroy_process_group()
 
 
