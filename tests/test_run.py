@@ -100,9 +100,9 @@ def test_a_run_shows_itself_as_html_and_as_text() -> None:
 
 
 def test_a_start_up_that_takes_too_long_is_a_failure_with_its_own_sentence(tmp_path, monkeypatch) -> None:
-    from barrier_lab import rank
+    from barrier_lab import common_start
 
-    monkeypatch.setattr(rank, "STARTUP_LIMIT", 2.0)
+    monkeypatch.setattr(common_start, "STARTUP_LIMIT", 2.0)
     slow = tmp_path / "slow.py"
     slow.write_text("import time\ntime.sleep(1000)\ndef worker(rank, world_size): pass\n")
     done = run(slow, start_method="forkserver")

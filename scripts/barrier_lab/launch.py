@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from barrier_lab import rank
+from barrier_lab import common_start
 from barrier_lab.errors import UsageError
 from barrier_lab.processes import open_standard_streams, start
 from barrier_lab.supervise import OnLine, State, collect_stacks, end_all, supervise
@@ -74,7 +74,7 @@ def _agent_store() -> dist.TCPStore:
         port,
         is_master=True,
         wait_for_workers=False,
-        timeout=timedelta(seconds=rank.STARTUP_LIMIT),
+        timeout=timedelta(seconds=common_start.STARTUP_LIMIT),
         master_listen_fd=listener.detach(),
     )
 

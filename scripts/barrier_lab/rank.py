@@ -4,28 +4,21 @@ Nothing heavy is imported before the lifeline holds: a rank whose runner dies du
 """
 
 import atexit
-import contextlib
 import faulthandler
 import importlib.util
-import json
 import os
 import platform
 import signal
 import socket
 import sys
-import time
-import traceback
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
-from barrier_lab import lifeline, output
+from barrier_lab import ending, lifeline, output
+from barrier_lab.common_start import start_together
 from barrier_lab.errors import UsageError
 
-HEAD_START = 0.02  # seconds between naming t = 0 and t = 0: ranks learn of it up to some milliseconds apart
-_PACKAGE = Path(__file__).parent
-STARTUP_LIMIT = 120.0  # seconds until every rank must have reached t = 0
 here: int | None = None  # the rank that this process is
 
 
@@ -105,13 +98,13 @@ def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
         try:
             worker = _load(script).worker
         except BaseException as error:
-            _record_error(recorder, script, error)
-            tell("import", _one_line(error, script))
+            ending.record_error(recorder, script, error)
+            tell("import", ending.one_line(error, script))
             return 1
     try:
         if plan["init"]:
             _join_group(plan)
-        _start_together(plan, recorder, tell)
+        start_together(plan, recorder, tell)
         hooks.start()
         faulthandler.dump_traceback_later(plan["deadline"], exit=False, file=stack)
         try:
@@ -125,14 +118,14 @@ def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
             hooks.stop()
             faulthandler.cancel_dump_traceback_later()
         recorder.mark("end", "meta")
-        _record_result(recorder, result)
+        ending.record_result(recorder, result)
         _leave_group(plan)
     except SystemExit as request:
-        return _exit_code(request)
+        return ending.exit_code(request)
     except BaseException as error:
-        _record_error(recorder, script, error)
+        ending.record_error(recorder, script, error)
         output.flush(sys.stdout)
-        _complain(_own_traceback(error, script))
+        ending.complain(ending.own_traceback(error, script))
         return 1
     finally:
         output.flush(sys.stdout, sys.stderr)
@@ -193,91 +186,3 @@ def _leave_group(plan: dict) -> None:
 
     if plan["init"] and dist.is_initialized():
         dist.destroy_process_group()
-
-
-def _start_together(plan: dict, recorder, tell: _Teller) -> None:
-    """Wait until every rank is here, then until the moment that rank 0 names: t = 0."""
-    start_ns = _agree_on_start() if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" else time.monotonic_ns()
-    while (left := start_ns - time.monotonic_ns()) > 0:
-        time.sleep(left / 1e9 if left > 2_000_000 else 0)
-    recorder.mark("start", "meta", at=start_ns)
-    tell("start", str(start_ns))
-
-
-def _agree_on_start() -> int:
-    """Meet at the launcher's store; rank 0 names a moment on CLOCK_MONOTONIC, which ranks on one host share."""
-    import torch.distributed as dist
-
-    limit = timedelta(seconds=STARTUP_LIMIT)
-    host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    tcp = dist.TCPStore(host, port, is_master=False, timeout=limit)
-    store = dist.PrefixStore(f"barrier_lab/{os.environ.get('TORCHELASTIC_RUN_ID', '')}/{attempt}", tcp)
-    size = int(os.environ["WORLD_SIZE"])
-    if store.add("here", 1) == size:
-        store.set("everybody", "")
-    store.wait(["everybody"], limit)
-    if size != int(os.environ["LOCAL_WORLD_SIZE"]):
-        return time.monotonic_ns()  # several hosts share no clock: t = 0 is accurate to a message only
-    if os.environ["RANK"] == "0":
-        store.set("start", str(time.monotonic_ns() + int(HEAD_START * 1e9)))
-    return int(store.get("start"))
-
-
-def _record_result(recorder, result: object) -> None:
-    """Keep what the worker returned, if JSON can hold it."""
-    if result is None:
-        return
-    try:
-        json.dumps(result)
-        recorder.mark("result", "meta", value=result)
-    except Exception:  # TypeError, RecursionError, …
-        recorder.mark("result", "meta", value=_described(result))
-
-
-def _described(value: object, how: Callable[[object], str] = repr) -> str:
-    """A value of the experiment in words; its own methods may fail."""
-    try:
-        return how(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
-
-
-def _complain(text: object) -> None:
-    """Print on standard error, which the experiment may have closed."""
-    with contextlib.suppress(Exception):
-        print(text, file=sys.stderr)
-
-
-def _exit_code(request: SystemExit) -> int:
-    if request.code is None or isinstance(request.code, int):
-        return request.code or 0
-    _complain(request.code)
-    return 1
-
-
-def _own_frames(error: BaseException, script: Path) -> traceback.StackSummary:
-    """The traceback from the experiment's first frame on, without this package's own frames."""
-    frames = traceback.extract_tb(error.__traceback__)
-    first = next((i for i, frame in enumerate(frames) if frame.filename == str(script)), len(frames))
-    return traceback.StackSummary.from_list(f for f in frames[first:] if not Path(f.filename).is_relative_to(_PACKAGE))
-
-
-def _own_traceback(error: BaseException, script: Path) -> str:
-    frames = _own_frames(error, script)
-    lines = ["Traceback (most recent call last):\n", *frames.format()] if frames else []
-    return "".join([*lines, *traceback.format_exception_only(error)]).rstrip()
-
-
-def _record_error(recorder, script: Path, error: BaseException) -> None:
-    own = [frame for frame in _own_frames(error, script) if frame.filename == str(script)]
-    place = {"file": own[-1].filename, "line": own[-1].lineno, "function": own[-1].name} if own else {}
-    message = _described(error, str)
-    recorder.mark(type(error).__name__, "error", message=message, traceback=_own_traceback(error, script), **place)
-
-
-def _one_line(error: BaseException, script: Path) -> str:
-    """The error and its line in the script, for the runner's one sentence."""
-    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(script)]
-    line = f"line {own[-1].lineno}: " if own else ""
-    return f"{line}{traceback.format_exception_only(error)[-1].strip()}"

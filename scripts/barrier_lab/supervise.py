@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from barrier_lab import output, rank
+from barrier_lab import common_start, output
 from barrier_lab.processes import RankProcess, has_ended, is_readable, signal_group, wait_for_end
 
 GRACE = 5.0  # seconds that the others get, after a rank failed, to say what they see
@@ -69,11 +69,11 @@ def _over(plan, ranks, state, began, cancel) -> tuple[str, str | None] | None:
         return "failed", None
     if state.start_ns is not None and plan["deadline"] and now > state.start_ns / 1e9 + plan["deadline"]:
         return ("failed" if state.failed_at else "hung"), None
-    if len(state.started) < len(ranks) and now > began + rank.STARTUP_LIMIT and not state.failed_at:
+    if len(state.started) < len(ranks) and now > began + common_start.STARTUP_LIMIT and not state.failed_at:
         missing = ", ".join(str(one.number) for one in ranks if one.number not in state.started)
         return (
             "failed",
-            f"Start-up took over {rank.STARTUP_LIMIT:.0f} s: rank {missing} never reached the common start.",
+            f"Start-up took over {common_start.STARTUP_LIMIT:.0f} s: rank {missing} never reached the common start.",
         )
     return None
 

@@ -9,93 +9,15 @@ Times are seconds from the common start of the ranks (t = 0); what came before i
 
 import gc
 import json
-import os
-import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
+from barrier_lab.records import Output, Place, Rank, Span, Trace
+from barrier_lab.stacks import calls_worker, makes_group, stack_frames, stuck_at
+
+__all__ = ["SCHEMA", "Output", "Place", "Rank", "Span", "Trace", "read", "stack_frames", "to_dict"]
+
 SCHEMA = 1
-
-
-@dataclass(slots=True)
-class Span:
-    """One interval on one rank: a collective, a message, a wait for a handle, or a sleep."""
-
-    rank: int
-    name: str  # as in Python: "barrier", "all_reduce", "wait", "sleep", …
-    kind: str  # "collective", "p2p", "wait" or "sleep"
-    group: str | None  # "default" or the group's own name; None for a sleep
-    seq: int | None  # 1 for the rank's first collective on this group; None for sleeps, waits and messages
-    begin: float  # seconds from the common start
-    end: float | None  # None: it had not ended when the recording stopped
-    blocked: bool  # the rank could do nothing else meanwhile
-    error: str | None = None  # the exception that ended it, as "RuntimeError: first line"
-    file: str | None = None  # where the experiment called it
-    line: int | None = None
-    function: str | None = None
-
-
-@dataclass(slots=True)
-class Output:
-    """One line that a rank, or the C++ below it, printed."""
-
-    t: float
-    stream: str  # "stdout" or "stderr"
-    text: str
-
-
-@dataclass(slots=True)
-class Place:
-    """A line of source code."""
-
-    file: str
-    line: int
-    function: str
-
-
-@dataclass(slots=True)
-class Rank:
-    """All that is known of one rank."""
-
-    rank: int
-    exit_code: int | None = None  # as the shell would see it for a normal exit; None for a signal or unknown
-    signal: str | None = None  # "SIGKILL", … when a signal ended it before the runner did
-    output: list[Output] = field(default_factory=list)
-    spans: list[Span] = field(default_factory=list)  # in order of begin
-    stuck_at: Place | None = None  # where it stood when the deadline passed
-    stuck_in: str | None = None  # the call there by which ranks make a group together: "new_group", …
-    leaving: bool = False  # then it had come out of its worker, and its objects were being destroyed
-    error: str | None = None  # what it raised, with the traceback through the experiment's own lines
-    error_at: Place | None = None  # the experiment's line that raised
-    result: object = None  # what its worker returned, if JSON can hold it
-    started: bool = False  # it reached the common start
-    ended: float | None = None  # when its worker returned or raised; None if it never did
-    last: float = 0.0  # the latest moment of which its files speak
-
-
-@dataclass(slots=True)
-class Trace:
-    """One run, as its directory tells it."""
-
-    directory: Path
-    experiment: str
-    script: str | None
-    parameters: dict
-    outcome: str | None  # None: the directory does not say (still going, or its runner was killed)
-    message: str | None  # the runner's own sentence, if it has one ("start-up took over 120 s")
-    backend: str | None
-    backend_reason: str | None
-    world_size: int
-    torch: str | None
-    wall_s: float | None
-    deadline: float | None
-    stopped: float | None  # when the runner ended the ranks that were left; None if it had not to
-    ranks: list[Rank]
-
-    @property
-    def end(self) -> float:
-        """The latest moment of the run, in seconds: the right edge of its timeline."""
-        return max([self.stopped or 0.0, *(rank.last for rank in self.ranks)])
 
 
 def read(directory: str | Path) -> Trace:
@@ -211,9 +133,9 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
     stack = _read_text(directory / f"rank{number}.stack")
     frames = stack_frames(stack)
-    rank.stuck_at = _stuck_at(frames, about.get("script"))
-    rank.stuck_in = next((f.function for f in reversed(frames) if _makes_group(f)), None)
-    rank.leaving = rank.started and bool(frames) and _calls_worker(frames[0])
+    rank.stuck_at = stuck_at(frames, about.get("script"))
+    rank.stuck_in = next((f.function for f in reversed(frames) if makes_group(f)), None)
+    rank.leaving = rank.started and bool(frames) and calls_worker(frames[0])
     if stack and about.get(
         "deadline"
     ):  # between the deadline and its end, a rank may see others end: no part of the run
@@ -291,40 +213,6 @@ def _read_output(path: Path, start: float) -> list[Output]:
         except (ValueError, KeyError):
             continue
     return lines
-
-
-_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
-
-
-def stack_frames(text: str) -> list[Place]:
-    """The frames of the main thread in faulthandler's text, innermost first."""
-    threads = re.split(r"^(?:Current thread|Thread) .*\n", text, flags=re.MULTILINE)
-    last = threads[-1] if len(threads) > 1 else ""  # faulthandler writes the main thread last
-    found = (_FRAME.match(line) for line in last.splitlines())
-    return [Place(m["file"], int(m["line"]), m["function"]) for m in found if m]
-
-
-_MAKES_GROUP = {"init_process_group", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"}
-
-
-def _makes_group(frame: Place) -> bool:
-    """A call in which ranks wait for each other at the store, where no collective is recorded."""
-    return frame.function in _MAKES_GROUP and f"{os.sep}torch{os.sep}distributed{os.sep}" in frame.file
-
-
-def _calls_worker(frame: Place) -> bool:
-    """The lab's own frame below every worker: it is the innermost when the worker has returned."""
-    return frame.function == "run_worker" and frame.file.endswith(f"barrier_lab{os.sep}rank.py")
-
-
-def _stuck_at(frames: list[Place], script: str | None) -> Place | None:
-    """The innermost frame of the experiment's own file, else the innermost outside installed packages."""
-    written = (script or "").encode("ascii", "backslashreplace").decode()  # as faulthandler writes a name
-    for frame in frames:
-        if frame.file == written:
-            return Place(script, frame.line, frame.function)
-    installed = ("<frozen", "<string>", "site-packages", "barrier_lab", f"{os.sep}lib{os.sep}python3")
-    return next((frame for frame in frames if not any(part in frame.file for part in installed)), None)
 
 
 def _mark_blocked_below_python(rank: Rank) -> None:

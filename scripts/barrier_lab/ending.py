@@ -1,0 +1,69 @@
+"""How a rank's worker ended: its result, its exit code, or its error with the experiment's own lines."""
+
+import contextlib
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def record_result(recorder, result: object) -> None:
+    """Keep what the worker returned, if JSON can hold it."""
+    if result is None:
+        return
+    try:
+        json.dumps(result)
+        recorder.mark("result", "meta", value=result)
+    except Exception:  # TypeError, RecursionError, …
+        recorder.mark("result", "meta", value=_described(result))
+
+
+def _described(value: object, how: Callable[[object], str] = repr) -> str:
+    """A value of the experiment in words; its own methods may fail."""
+    try:
+        return how(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def complain(text: object) -> None:
+    """Print on standard error, which the experiment may have closed."""
+    with contextlib.suppress(Exception):
+        print(text, file=sys.stderr)
+
+
+def exit_code(request: SystemExit) -> int:
+    if request.code is None or isinstance(request.code, int):
+        return request.code or 0
+    complain(request.code)
+    return 1
+
+
+def _own_frames(error: BaseException, script: Path) -> traceback.StackSummary:
+    """The traceback from the experiment's first frame on, without this package's own frames."""
+    frames = traceback.extract_tb(error.__traceback__)
+    first = next((i for i, frame in enumerate(frames) if frame.filename == str(script)), len(frames))
+    return traceback.StackSummary.from_list(f for f in frames[first:] if not Path(f.filename).is_relative_to(_PACKAGE))
+
+
+def own_traceback(error: BaseException, script: Path) -> str:
+    frames = _own_frames(error, script)
+    lines = ["Traceback (most recent call last):\n", *frames.format()] if frames else []
+    return "".join([*lines, *traceback.format_exception_only(error)]).rstrip()
+
+
+def record_error(recorder, script: Path, error: BaseException) -> None:
+    own = [frame for frame in _own_frames(error, script) if frame.filename == str(script)]
+    place = {"file": own[-1].filename, "line": own[-1].lineno, "function": own[-1].name} if own else {}
+    message = _described(error, str)
+    recorder.mark(type(error).__name__, "error", message=message, traceback=own_traceback(error, script), **place)
+
+
+def one_line(error: BaseException, script: Path) -> str:
+    """The error and its line in the script, for the runner's one sentence."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(script)]
+    line = f"line {own[-1].lineno}: " if own else ""
+    return f"{line}{traceback.format_exception_only(error)[-1].strip()}"

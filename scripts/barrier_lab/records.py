@@ -1,0 +1,88 @@
+"""What is known of a run: one :class:`Trace`, with its ranks, their spans and their output.
+
+Times are seconds from the common start of the ranks (t = 0); what came before is negative.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(slots=True)
+class Span:
+    """One interval on one rank: a collective, a message, a wait for a handle, or a sleep."""
+
+    rank: int
+    name: str  # as in Python: "barrier", "all_reduce", "wait", "sleep", …
+    kind: str  # "collective", "p2p", "wait" or "sleep"
+    group: str | None  # "default" or the group's own name; None for a sleep
+    seq: int | None  # 1 for the rank's first collective on this group; None for sleeps, waits and messages
+    begin: float  # seconds from the common start
+    end: float | None  # None: it had not ended when the recording stopped
+    blocked: bool  # the rank could do nothing else meanwhile
+    error: str | None = None  # the exception that ended it, as "RuntimeError: first line"
+    file: str | None = None  # where the experiment called it
+    line: int | None = None
+    function: str | None = None
+
+
+@dataclass(slots=True)
+class Output:
+    """One line that a rank, or the C++ below it, printed."""
+
+    t: float
+    stream: str  # "stdout" or "stderr"
+    text: str
+
+
+@dataclass(slots=True)
+class Place:
+    """A line of source code."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(slots=True)
+class Rank:
+    """All that is known of one rank."""
+
+    rank: int
+    exit_code: int | None = None  # as the shell would see it for a normal exit; None for a signal or unknown
+    signal: str | None = None  # "SIGKILL", … when a signal ended it before the runner did
+    output: list[Output] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)  # in order of begin
+    stuck_at: Place | None = None  # where it stood when the deadline passed
+    stuck_in: str | None = None  # the call there by which ranks make a group together: "new_group", …
+    leaving: bool = False  # then it had come out of its worker, and its objects were being destroyed
+    error: str | None = None  # what it raised, with the traceback through the experiment's own lines
+    error_at: Place | None = None  # the experiment's line that raised
+    result: object = None  # what its worker returned, if JSON can hold it
+    started: bool = False  # it reached the common start
+    ended: float | None = None  # when its worker returned or raised; None if it never did
+    last: float = 0.0  # the latest moment of which its files speak
+
+
+@dataclass(slots=True)
+class Trace:
+    """One run, as its directory tells it."""
+
+    directory: Path
+    experiment: str
+    script: str | None
+    parameters: dict
+    outcome: str | None  # None: the directory does not say (still going, or its runner was killed)
+    message: str | None  # the runner's own sentence, if it has one ("start-up took over 120 s")
+    backend: str | None
+    backend_reason: str | None
+    world_size: int
+    torch: str | None
+    wall_s: float | None
+    deadline: float | None
+    stopped: float | None  # when the runner ended the ranks that were left; None if it had not to
+    ranks: list[Rank]
+
+    @property
+    def end(self) -> float:
+        """The latest moment of the run, in seconds: the right edge of its timeline."""
+        return max([self.stopped or 0.0, *(rank.last for rank in self.ranks)])
