@@ -18,6 +18,7 @@ VARIANTS = {
     "met": SHUFFLED | dict(barrier=True),
     "nobody told": SHUFFLED | dict(forgets="everybody"),
     "one not told": SHUFFLED | dict(forgets="rank 3"),
+    "one not told, met": SHUFFLED | dict(forgets="rank 3", barrier=True),
     "padded": dict(experiment="sampler", world_size=3, samples=10),
     "validation": dict(experiment="sampler_validation"),
     "alone": dict(experiment="sampler_validation", world_size=1),
@@ -79,6 +80,12 @@ def test_ranks_agree_without_any_call_and_a_barrier_changes_no_sample(runs):
     assert runs["shuffled"].spans() == []
     assert len(runs["met"].spans(name="barrier")) == 4 * 3
     assert [rank.result for rank in runs["met"].ranks] == [rank.result for rank in runs["shuffled"].ranks]
+
+
+def test_a_barrier_does_not_tell_the_epoch_to_the_rank_that_forgets_it(runs):
+    met, not_met = runs["one not told, met"], runs["one not told"]
+    assert len(met.spans(name="barrier")) == 4 * 3
+    assert [rank.result for rank in met.ranks] == [rank.result for rank in not_met.ranks]
 
 
 def test_padding_repeats_the_first_samples(runs):
