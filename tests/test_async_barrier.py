@@ -14,7 +14,7 @@ OVERLAP, PROBE = "async_barrier", "async_barrier_probe"
 
 @pytest.fixture(scope="module")
 def runs() -> dict:
-    """All variants, six at once."""
+    """All variants, six or seven at once."""
     long = dict(experiment=OVERLAP, delay=0.8, other=1.6)
     short = dict(experiment=OVERLAP, delay=1.6, other=0.6)
     variants = {
@@ -30,6 +30,7 @@ def runs() -> dict:
         "probe": dict(experiment=PROBE),
         "everybody there": dict(experiment=PROBE, delay=0.0, patience=5.0),
         "leaves": dict(experiment=PROBE, leaves=True),
+        "brief": short | dict(when="before"),
     }
     listed = list(variants.values())
     return dict(zip(variants, run_many(listed[:6]) + run_many(listed[6:]), strict=True))
@@ -63,6 +64,11 @@ def test_the_late_rank_does_not_wait_for_the_other_work(runs, name):
 
 def test_work_before_a_blocking_barrier_delays_the_late_rank(runs):
     assert goes_on(runs["before"], 0) > runs["before"].spans(1, "sleep")[0].end
+
+
+def test_brief_work_before_a_blocking_barrier_delays_nobody(runs):
+    assert runs["brief"].outcome == "completed"
+    assert runs["brief"].spans(1, "sleep")[0].end < runs["brief"].spans(0, "sleep")[0].end
 
 
 def test_work_after_a_blocking_barrier_begins_late(runs):
