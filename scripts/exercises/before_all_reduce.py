@@ -3,8 +3,8 @@
 After each epoch every rank says whether it wants to stop.  Training shall end
 after the first epoch in which more than half of the ranks want that, or after
 the last epoch.  As it stands, a barrier is meant to tell the others, and the
-script fails.  Mend it, so that each rank returns the same number of epochs:
-4 with 4 ranks.  No barrier is needed.
+script fails.  Mend it, so that each rank returns the same number of epochs.
+No barrier is needed.
 """
 
 import time
