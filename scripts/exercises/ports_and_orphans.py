@@ -1,8 +1,8 @@
-"""Two ranks and a port that is taken: let them meet without a port of their own.
+"""Two ranks want to meet, and the program fails as it starts.
 
-As it stands, rank 0 opens a port at which another program listens already.
-Change how the ranks meet; a folder that all of them can reach is there.
-Any number of such jobs must be able to run at the same time.
+Change how they meet, so that any number of such jobs can run at the same
+time on one machine.  The check hands over a folder that is new for each
+job, and that all ranks can reach.
 """
 
 import os

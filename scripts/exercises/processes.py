@@ -1,8 +1,8 @@
-"""Twelve files, two machines with two processes each: every file is read once.
+"""Twelve files, two machines with two processes each: each is read once.
 
-The program was written with a wrong idea of the world size, and it begins with
-a barrier.  Repair it: each rank returns the files that it has read and the
-number of files that all ranks have read together.
+As it stands, the program fails, and not by one mistake only.  Repair it:
+each rank returns the files that it has read and the number of files that
+all ranks have read together.
 """
 
 import torch

@@ -14,7 +14,8 @@ import torch.multiprocessing as mp
 
 
 def say(text: str) -> None:
-    print(f"{time.monotonic():.3f} s  {text}", flush=True)
+    line = f"{time.monotonic():.3f} s  {text}\n"
+    print(line, end="", flush=True)  # in one piece
 
 
 def train(rank: int, size: int, store: dist.Store | None) -> None:
