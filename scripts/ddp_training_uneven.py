@@ -21,7 +21,7 @@ def worker(
     world_size: int,
     *,
     batches: int = 4,
-    fewer: int = 2,  # so many has the last rank less
+    fewer: int = 2,  # how many the last rank has less
     cure: Literal["none", "join", "agree"] = "none",
     barrier: bool = True,  # at the end
 ) -> int:
