@@ -18,6 +18,7 @@ def worker(
     *,
     skip: bool = True,
     local: bool = False,
+    local_too: bool = False,
     patience: float = 2.0,
 ) -> None:
     wait = timedelta(seconds=patience)
@@ -27,7 +28,7 @@ def worker(
         dist.barrier(group=pair)
         print(f"the pair has met: group {pair.group_name}")
     time.sleep(0.5)  # works
-    everybody = dist.new_group(timeout=wait)
+    everybody = dist.new_group(timeout=wait, use_local_synchronization=local_too)
     dist.barrier(group=everybody)
     print(f"everybody has met: group {everybody.group_name}")
 

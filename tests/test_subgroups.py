@@ -18,6 +18,7 @@ VARIANTS = {
     "skipped": {"experiment": "subgroups_skip", "deadline": 4.0},
     "by all": {"experiment": "subgroups_skip", "skip": False},
     "local": {"experiment": "subgroups_skip", "local": True},
+    "both local": {"experiment": "subgroups_skip", "local": True, "local_too": True, "deadline": 4.0},
 }
 
 
@@ -77,6 +78,13 @@ def test_groups_that_all_ranks_make_have_the_same_names_everywhere(runs):
 def test_with_local_synchronisation_only_the_members_need_to_make_a_group(runs):
     assert runs["local"].outcome == "completed"
     assert all(runs["local"].line(rank, "everybody has met: group 1") for rank in range(4))
+
+
+def test_with_local_synchronisation_all_members_must_be_in_equally_many_groups(runs):
+    both = runs["both local"]
+    assert both.outcome == "failed"
+    assert all(both.line(rank, "the pair has met") for rank in (0, 1))
+    assert "everybody has met" not in both.text
 
 
 def test_two_groups_made_in_two_branches_have_one_name():
