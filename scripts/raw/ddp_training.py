@@ -18,7 +18,8 @@ def train(rank: int) -> None:
     loss.backward()
     optimizer.step()
     total = sum(p.sum().item() for p in model.parameters())
-    print(f"rank {rank}: loss {loss:.4f}, sum of weights {total}", flush=True)
+    line = f"rank {rank}: loss {loss:.4f}, sum of weights {total}\n"
+    print(line, end="", flush=True)  # in one piece
 
 
 def worker(rank: int, size: int, folder: str) -> None:
