@@ -81,7 +81,8 @@ def test_a_request_to_end_is_an_interrupt_that_is_recorded(tmp_path: Path, numbe
 def test_ctrl_c_while_the_runner_still_imports_torch_shows_no_traceback() -> None:
     command = [sys.executable, "-m", "barrier_lab", "run", MISBEHAVE]
     runner = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    while "libtorch" not in Path(f"/proc/{runner.pid}/maps").read_text():
+        time.sleep(0.01)
     runner.send_signal(signal.SIGINT)
     _, said = runner.communicate(timeout=30)
     assert runner.returncode == 130
