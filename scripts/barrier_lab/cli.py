@@ -175,7 +175,9 @@ def _report(finished, given: argparse.Namespace) -> int:
 
         timeline.save(finished.trace, Path(given.plot))
     if given.json:
-        print(json.dumps(finished.to_dict()))
+        # Buffered, also under PYTHONUNBUFFERED: there Python drops what one write of a long text does not take.
+        with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as whole:
+            print(json.dumps(finished.to_dict()), file=whole)
     else:
         terminal.conclude(finished)
     return EXIT[finished.outcome]
