@@ -100,12 +100,23 @@ def _add_view_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else")
 
 
-def parameter_options(parser: argparse.ArgumentParser, experiment) -> None:
-    """One option for each of the worker's own parameters; values are checked later, with those from Python."""
-    for name, (_, default) in experiment.parameters.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}", dest=f"parameter {name}", metavar="VALUE", help=f"default {default}"
-        )
+def script_parser(prog: str, about) -> Parser:
+    """The options of a script however its ranks are started, with one for each of the worker's own parameters.
+
+    Values of parameters are checked later, together with those that come from Python.
+    """
+    parser = Parser(prog=prog, description=about.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
+    stop = "stop the ranks S seconds after the common start (default 60)"
+    parser.add_argument("--deadline", metavar="S", default=60.0, help=stop)
+    group = "the process group's own time-out, in seconds (default: torch's)"
+    parser.add_argument("--timeout", metavar="S", help=group)
+    parser.add_argument("--out", metavar="DIR", help="keep the run directory: traces, logs, stacks")
+    own = parser.add_argument_group("the experiment's own")
+    for name, (_, default) in about.parameters.items():
+        option = f"--{name.replace('_', '-')}"
+        own.add_argument(option, dest=f"parameter {name}", metavar="VALUE", help=f"default {default}")
+    return parser
 
 
 def given_parameters(given: argparse.Namespace) -> dict[str, str]:
@@ -120,19 +131,10 @@ def _run_script(path: Path, arguments: list[str], prog: str) -> int:
     from barrier_lab import experiment, script
 
     about = script.read(path, experiment.RESERVED)
-    parser = Parser(prog=prog, description=about.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = script_parser(prog, about)
     parser.add_argument("--world-size", metavar="N", help=f"ranks to start (default {about.world_size})")
-    parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
-    parser.add_argument(
-        "--deadline", metavar="S", default=60.0, help="stop the ranks S seconds after the common start (default 60)"
-    )
-    parser.add_argument(
-        "--timeout", metavar="S", help="the process group's own time-out, in seconds (default: torch's)"
-    )
     parser.add_argument("--start-method", default="spawn", help="spawn or forkserver (default spawn)")
-    parser.add_argument("--out", metavar="DIR", help="keep the run directory: traces, logs, stacks")
     _add_view_options(parser)
-    parameter_options(parser.add_argument_group("the experiment's own"), about)
     given = parser.parse_args(arguments)
     _check_plot(given.plot)
     from barrier_lab import terminal

@@ -183,7 +183,7 @@ def _run_variant(variant: dict, cancel: threading.Event) -> Run:
 
 def execute(
     name_or_path, *, world_size=None, backend="auto", deadline=60.0, timeout=None, start_method="spawn", out=None,
-    parameters=None, on_line=None, on_tick=None, cancel=None, folder=None,
+    parameters=None, on_line=None, on_tick=None, cancel=None,
 ) -> Run:  # fmt: skip
     """``run`` for callers who watch: an interrupted run is returned, too."""
     refuse_in_a_rank("run(…)")

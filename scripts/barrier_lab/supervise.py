@@ -51,7 +51,7 @@ def supervise(plan, ranks, state, on_line, on_tick, cancel) -> tuple[str, str | 
 
 def _pause(plan: dict, state: State) -> float:
     """How long the loop may sleep: until the deadline, but no longer than it takes to notice a ``cancel``."""
-    if state.start_ns is None or plan["deadline"] is None:
+    if state.start_ns is None:
         return 0.1
     left = state.start_ns / 1e9 + plan["deadline"] - time.monotonic()
     return min(0.1, max(left, 0.001))
@@ -67,7 +67,7 @@ def _over(plan, ranks, state, began, cancel) -> tuple[str, str | None] | None:
         return "interrupted", None
     if state.failed_at and now > state.failed_at + GRACE:
         return "failed", None
-    if state.start_ns is not None and plan["deadline"] and now > state.start_ns / 1e9 + plan["deadline"]:
+    if state.start_ns is not None and now > state.start_ns / 1e9 + plan["deadline"]:
         return ("failed" if state.failed_at else "hung"), None
     if len(state.started) < len(ranks) and now > began + common_start.STARTUP_LIMIT and not state.failed_at:
         missing = ", ".join(str(one.number) for one in ranks if one.number not in state.started)

@@ -25,7 +25,7 @@ def join(path: Path, worker, arguments: list[str]) -> int:
                 "and look at the result with python -m barrier_lab show DIR."
             )
     about = script.read(path, experiment.RESERVED)
-    given = _parser(about).parse_args(arguments)
+    given = cli.script_parser(f"torchrun {about.path.name}", about).parse_args(arguments)
     number = int(os.environ["RANK"])
     plan = _plan(about, given)
     log = _log(plan, number)
@@ -33,22 +33,6 @@ def join(path: Path, worker, arguments: list[str]) -> int:
     sys.stderr = output.Lines(2, _tee(2, "err", log))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends this rank even where Python cannot run
     return rank.run_worker(plan, number, _arm(plan), worker)
-
-
-def _parser(about: script.Script) -> argparse.ArgumentParser:
-    parser = cli.Parser(
-        prog=f"torchrun {about.path.name}", description=about.doc, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
-    parser.add_argument(
-        "--deadline", metavar="S", default=60.0, help="stop this rank S seconds after the common start (default 60)"
-    )
-    parser.add_argument(
-        "--timeout", metavar="S", help="the process group's own time-out, in seconds (default: torch's)"
-    )
-    parser.add_argument("--out", metavar="DIR", help="write each rank's trace, log and stack to DIR")
-    cli.parameter_options(parser.add_argument_group("the experiment's own"), about)
-    return parser
 
 
 def _plan(about: script.Script, given: argparse.Namespace) -> dict:
