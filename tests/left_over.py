@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 import uuid
+from pathlib import Path
 
 import psutil
 
@@ -44,3 +45,13 @@ def barrier_lab(*arguments: str, environment: dict[str, str] | None = None, **op
     command = [sys.executable, "-m", "barrier_lab", *map(str, arguments)]
     options = {"capture_output": True, "text": True, "timeout": 120} | options
     return subprocess.run(command, env=environment, check=False, **options)
+
+
+def torchrun(script: Path, *arguments: object, ranks: int = 2) -> subprocess.CompletedProcess:
+    """``torchrun SCRIPT …`` to its end, its output as text; fails if it leaves a process behind."""
+    environment = marked_environment()
+    agent = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    command = [*agent, str(script), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert_nothing_left(environment)
+    return done

@@ -1,10 +1,9 @@
 """Lesson ``async_barrier``: what the call promises, what the wait does, and what a limit leaves behind."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from left_over import torchrun
 
 from barrier_lab import check, run, run_many
 
@@ -119,7 +118,5 @@ def test_the_exercise_is_wrong_as_it_stands_and_right_as_solved():
 
 @pytest.mark.parametrize("script, options", [(OVERLAP, ["--other", "0.1"]), (PROBE, ["--patience", "0.1"])])
 def test_the_scripts_run_under_torchrun(tmp_path, script, options):
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [*launch, str(SCRIPTS / f"{script}.py"), "--out", str(tmp_path / "run"), "--delay", "0.3", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = torchrun(SCRIPTS / f"{script}.py", "--out", tmp_path / "run", "--delay", 0.3, *options)
     assert done.returncode == 0, done.stderr

@@ -1,11 +1,10 @@
 """Lesson ``before_all_reduce``: what a barrier before a collective changes, and what carries a decision."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from left_over import torchrun
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -104,10 +103,7 @@ TORCHRUN = [
 
 @pytest.mark.parametrize(("script", "options", "line"), TORCHRUN, ids=[name for name, _, _ in TORCHRUN])
 def test_the_scripts_run_under_torchrun(script, options, line):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*command, SCRIPTS / f"{script}.py", *options], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = torchrun(SCRIPTS / f"{script}.py", *options)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(line) == 2
 

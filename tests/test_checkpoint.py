@@ -1,11 +1,10 @@
 """Lesson ``checkpoint``: which barrier protects those who load, and what a rename and ``if rank == 0`` protect from."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from left_over import torchrun
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -115,11 +114,7 @@ TORCHRUN = [
 
 @pytest.mark.parametrize(("script", "options", "line"), TORCHRUN, ids=[name for name, _, _ in TORCHRUN])
 def test_the_scripts_run_under_torchrun(tmp_path: Path, script, options, line):
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [*command, SCRIPTS / f"{script}.py", *options, "--folder", tmp_path],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = torchrun(SCRIPTS / f"{script}.py", *options, "--folder", tmp_path)
     assert done.returncode == 0, done.stderr
     assert line in done.stdout
 

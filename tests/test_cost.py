@@ -1,11 +1,10 @@
 """Lesson ``cost``: what a barrier in every step makes a job wait for, and what the call alone takes."""
 
-import subprocess
-import sys
 from pathlib import Path
 from statistics import quantiles
 
 import pytest
+from left_over import torchrun
 
 from barrier_lab import check, run, run_many
 
@@ -87,7 +86,5 @@ def test_the_exercise_is_wrong_as_it_stands_and_right_as_solved():
     "script, options", [("cost", ["--work", "0.05", "--delay", "0.1"]), ("cost_call", ["--rounds", "1"])]
 )
 def test_the_scripts_run_under_torchrun(tmp_path, script, options):
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [*launch, str(SCRIPTS / f"{script}.py"), "--out", str(tmp_path / "run"), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = torchrun(SCRIPTS / f"{script}.py", "--out", tmp_path / "run", *options)
     assert done.returncode == 0, done.stderr

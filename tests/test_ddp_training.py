@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import torch
+from left_over import barrier_lab, torchrun
 
 from barrier_lab import check, run_many
 from barrier_lab.script import SCRIPTS
@@ -119,12 +120,9 @@ def test_spawn_without_a_gpu_starts_nothing_and_says_nothing(arguments):
     ],
 )
 def test_the_scripts_run_under_torchrun(tmp_path, runs, name, option):
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    subprocess.run(
-        [*torchrun, SCRIPTS / f"{name}.py", option, "--out", tmp_path], check=True, capture_output=True, timeout=120
-    )
-    shown = [sys.executable, "-m", "barrier_lab", "show", tmp_path, "--json"]
-    told = json.loads(subprocess.run(shown, check=True, capture_output=True, timeout=60).stdout)
+    done = torchrun(SCRIPTS / f"{name}.py", option, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(barrier_lab("show", tmp_path, "--json").stdout)
     assert (told["outcome"], told["world_size"]) == ("completed", 2)
     if name == "ddp_training":
         from barrier_lab.experiment import load

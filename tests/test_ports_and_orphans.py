@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from left_over import assert_nothing_left, marked, marked_environment
+from left_over import assert_nothing_left, marked, marked_environment, torchrun
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -126,18 +126,9 @@ def test_closing_the_terminal_frees_the_port_unless_the_program_ignores_it(tmp_p
             process.kill()
 
 
-def torchrun(*arguments: object) -> subprocess.CompletedProcess:
-    environment = marked_environment()
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command += [str(SCRIPTS / f"{NAME}.py"), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert_nothing_left(environment)
-    return done
-
-
 def test_the_script_runs_under_torchrun_and_says_the_same(tmp_path: Path):
-    assert torchrun("--folder", tmp_path).returncode == 0
-    assert "EADDRINUSE" in torchrun().stderr
+    assert torchrun(SCRIPTS / f"{NAME}.py", "--folder", tmp_path).returncode == 0
+    assert "EADDRINUSE" in torchrun(SCRIPTS / f"{NAME}.py").stderr
 
 
 # --- the exercise -----------------------------------------------------------------------------------------

@@ -1,10 +1,9 @@
 """Lesson ``sampler``: who reads which sample, what padding and dropping do, and that a barrier changes nothing."""
 
 import json
-import subprocess
-import sys
 
 import pytest
+from left_over import barrier_lab, torchrun
 from torch.utils.data import BatchSampler, DistributedSampler
 
 from barrier_lab import check, run, run_many
@@ -103,12 +102,9 @@ def test_only_a_share_without_padding_gives_the_accuracy_of_one_process(runs):
 
 @pytest.mark.parametrize(("name", "option"), [("sampler", "--samples=80"), ("sampler_validation", "--samples=9")])
 def test_the_scripts_run_under_torchrun(tmp_path, name, option):
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    subprocess.run(
-        [*torchrun, SCRIPTS / f"{name}.py", option, "--out", tmp_path], check=True, capture_output=True, timeout=120
-    )
-    shown = [sys.executable, "-m", "barrier_lab", "show", tmp_path, "--json"]
-    told = json.loads(subprocess.run(shown, check=True, capture_output=True, timeout=60).stdout)
+    done = torchrun(SCRIPTS / f"{name}.py", option, "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(barrier_lab("show", tmp_path, "--json").stdout)
     assert (told["outcome"], told["world_size"]) == ("completed", 2)
 
 

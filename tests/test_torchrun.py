@@ -6,19 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from left_over import assert_nothing_left, barrier_lab, marked_environment
+from left_over import assert_nothing_left, barrier_lab, marked_environment, torchrun
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 MISBEHAVE = Path(__file__).parent / "programs" / "misbehave.py"
-
-
-def torchrun(script: Path, *arguments: object, ranks: int = 2) -> subprocess.CompletedProcess:
-    environment = marked_environment()
-    agent = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-    command = [*agent, str(script), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert_nothing_left(environment)
-    return done
 
 
 def shown(directory: Path) -> tuple[int, dict]:
