@@ -1,10 +1,10 @@
 """Lesson ``before_all_reduce``: what a barrier before a collective changes, and what carries a decision."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 from left_over import torchrun
+from repairs import check_changed
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -133,11 +133,6 @@ def test_the_solution_is_right():
     ids=["one vote is enough", "with a barrier", "without the gradient"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
-    file = tmp_path / "mine.py"
-    shutil.copy(SOLUTION, file)
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    result = check("before_all_reduce", file)
+    result = check_changed("before_all_reduce", tmp_path, old, new)
     assert result.outcome == outcome
     assert hint in result.details

@@ -1,10 +1,10 @@
 """Lesson ``checkpoint``: which barrier protects those who load, and what a rename and ``if rank == 0`` protect from."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 from left_over import torchrun
+from repairs import check_changed
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -143,12 +143,7 @@ def test_the_solution_is_right():
     ids=["loaded too early", "sleeps"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
-    file = tmp_path / "mine.py"
-    shutil.copy(SOLUTION, file)
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    result = check("checkpoint", file)
+    result = check_changed("checkpoint", tmp_path, old, new)
     assert result.outcome == outcome
     assert hint in result.details
 

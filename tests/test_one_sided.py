@@ -1,9 +1,9 @@
 """A rank waits in a barrier that another rank never calls: how the wait ends, and who names the missing rank."""
 
-import shutil
 from pathlib import Path
 
 import pytest
+from repairs import check_changed
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -149,11 +149,6 @@ def test_the_solution_is_right():
     ids=["without the barrier", "with a made-up number", "with an error"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
-    file = tmp_path / "mine.py"
-    shutil.copy(EXERCISES / "solutions" / "one_sided.py", file)
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    result = check("one_sided", file)
+    result = check_changed("one_sided", tmp_path, old, new)
     assert result.outcome == outcome
     assert hint in result.details

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch.distributed as dist
 from left_over import assert_nothing_left, marked_environment
+from repairs import check_changed
 
 from barrier_lab import Run, check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -178,10 +178,6 @@ def test_the_solution_is_right():
     ids=["by machine", "with a barrier too many", "without the sum"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, hint):
-    file = Path(shutil.copy(EXERCISES / "solutions" / "processes.py", tmp_path / "mine.py"))
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    result = check("processes", file)
+    result = check_changed("processes", tmp_path, old, new)
     assert result.outcome == "wrong"
     assert hint in result.details

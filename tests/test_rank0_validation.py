@@ -1,12 +1,12 @@
 """Rank 0 validates alone: which forward passes call collectives, what stalls, what cures it, what a cure leaves."""
 
 import itertools
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from repairs import check_changed
 
 from barrier_lab import check, run, run_many
 from barrier_lab.script import SCRIPTS
@@ -135,11 +135,6 @@ def test_the_solution_is_right():
     ids=["training mode", "training mode not restored", "without the barrier", "without validation"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
-    file = tmp_path / "mine.py"
-    shutil.copy(EXERCISES / "solutions" / "rank0_validation.py", file)
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    result = check("rank0_validation", file)
+    result = check_changed("rank0_validation", tmp_path, old, new)
     assert result.outcome == outcome
     assert hint in result.details

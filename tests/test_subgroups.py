@@ -1,12 +1,12 @@
 """Barriers of a part of the ranks: who waits, who does not, and who has to make the group."""
 
 import linecache
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from repairs import check_changed
 
 from barrier_lab import check, run_many
 from barrier_lab.script import SCRIPTS
@@ -126,11 +126,6 @@ def test_the_solution_is_right():
     ids=["on the default group", "without the sum"],
 )
 def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old: str, new: str, hint: str | None):
-    file = tmp_path / "mine.py"
-    shutil.copy(EXERCISES / "solutions" / "subgroups.py", file)
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
-    result = check("subgroups", file)
+    result = check_changed("subgroups", tmp_path, old, new)
     assert result.outcome == ("wrong" if hint else "hang")
     assert hint is None or hint in result.details

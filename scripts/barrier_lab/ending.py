@@ -36,6 +36,7 @@ def complain(text: object) -> None:
 
 
 def exit_code(request: SystemExit) -> int:
+    """The exit code that ``sys.exit`` asks for; a text is printed and means 1, as Python does it."""
     if request.code is None or isinstance(request.code, int):
         return request.code or 0
     complain(request.code)
@@ -50,12 +51,14 @@ def _own_frames(error: BaseException, script: Path) -> traceback.StackSummary:
 
 
 def own_traceback(error: BaseException, script: Path) -> str:
+    """The traceback as text, from the experiment's first frame on."""
     frames = _own_frames(error, script)
     lines = ["Traceback (most recent call last):\n", *frames.format()] if frames else []
     return "".join([*lines, *traceback.format_exception_only(error)]).rstrip()
 
 
 def record_error(recorder, script: Path, error: BaseException) -> None:
+    """Record what the worker raised, and on which line of the experiment."""
     own = [frame for frame in _own_frames(error, script) if frame.filename == str(script)]
     place = {"file": own[-1].filename, "line": own[-1].lineno, "function": own[-1].name} if own else {}
     message = _described(error, str)

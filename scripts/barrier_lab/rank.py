@@ -11,6 +11,7 @@ import platform
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
@@ -31,8 +32,8 @@ def main(plan: dict, rank: int, lifeline_end, stdout_end, stderr_end) -> None:
     os.environ.update(plan["environ"])
     os.environ.update(torchrun_variables(plan, rank))
     _redirect(stdout_end.fileno(), stderr_end.fileno())
-    tell = _Teller(stdout_end.fileno())
-    code = run_worker(plan, rank, tell)
+    told = stdout_end.fileno()
+    code = run_worker(plan, rank, lambda word, detail: output.note(told, f"{word} {detail}"))
     if plan["start_method"] == "forkserver":  # whose children leave without what atexit holds
         atexit._run_exitfuncs()
     sys.exit(code)
@@ -59,17 +60,6 @@ def torchrun_variables(plan: dict, rank: int) -> dict[str, str]:
     }
 
 
-class _Teller:
-    """Tells the runner how far this rank has come; under torchrun nobody listens."""
-
-    def __init__(self, descriptor: int | None) -> None:
-        self._descriptor = descriptor
-
-    def __call__(self, word: str, detail: str = "") -> None:
-        if self._descriptor is not None:
-            output.note(self._descriptor, f"{word} {detail}")
-
-
 def _redirect(stdout: int, stderr: int) -> None:
     """Send what Python and the C++ below it print through the runner's pipes."""
     os.dup2(stdout, 1)
@@ -78,8 +68,11 @@ def _redirect(stdout: int, stderr: int) -> None:
     sys.stderr = output.Lines(2, output.to_pipe(2))
 
 
-def run_worker(plan: dict, rank: int, tell: _Teller, worker=None) -> int:
-    """Join the others, start together, call the worker, record it all.  Returns the exit code."""
+def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=None) -> int:
+    """Join the others, start together, call the worker, record it all.  Returns the exit code.
+
+    ``tell`` hears how far this rank has come: a word ("start", "import") and a detail.
+    """
     from barrier_lab.recording import recorder as recording
 
     directory = Path(plan["directory"])

@@ -62,10 +62,9 @@ def _ticker(live: Live):
 def doing_now(directory: Path) -> Text:
     """One line: what each rank is doing, from the last event of its trace."""
     paths = sorted(directory.glob("rank*.trace.json"), key=lambda path: int(path.name[4:-11]))
-    parts = [(f"rank {i}", COLOURS[i % len(COLOURS)]) for i in range(len(paths))]
     line = Text("now: ")
-    for (name, colour), path in zip(parts, paths, strict=True):
-        line.append(name, style=f"bold {colour}")
+    for rank, path in enumerate(paths):
+        line.append(f"rank {rank}", style=f"bold {COLOURS[rank % len(COLOURS)]}")
         line.append(f" {_doing(path)}   ")
     return line
 

@@ -82,7 +82,7 @@ def _tee(descriptor: int, stream: str, log: int):
 def _arm(plan: dict):
     """When the rank has reached the common start, set the alarm that ends it after its deadline."""
 
-    def tell(word: str, detail: str = "") -> None:
+    def tell(word: str, detail: str) -> None:
         if word == "start":
             signal.setitimer(signal.ITIMER_REAL, plan["deadline"] + STOP_AFTER)
 
