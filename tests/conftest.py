@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jupyter_client
 import pytest
+from left_over import assert_nothing_left, marked_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_CI = os.environ.get("CI") == "true"
@@ -56,6 +58,17 @@ def chromium() -> str:
     if not found:
         pytest.skip("There is no Chromium on this machine; with Debian's package chromium the pages are tested too.")
     return found
+
+
+@pytest.fixture
+def kernel():
+    """A notebook kernel: its manager, a client and its environment.  Nothing is left of it afterwards."""
+    environment = marked_environment()
+    manager, client = jupyter_client.manager.start_new_kernel(env=environment)
+    yield manager, client, environment
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    assert_nothing_left(environment)
 
 
 @pytest.hookimpl(hookwrapper=True)

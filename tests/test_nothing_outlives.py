@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-import jupyter_client
 import pexpect
 import pytest
 from left_over import assert_nothing_left, barrier_lab, marked, marked_environment
@@ -87,16 +86,6 @@ def test_ctrl_c_while_the_runner_still_imports_torch_shows_no_traceback() -> Non
     _, said = runner.communicate(timeout=30)
     assert runner.returncode == 130
     assert "Traceback" not in said
-
-
-@pytest.fixture
-def kernel():
-    environment = marked_environment()
-    manager, client = jupyter_client.manager.start_new_kernel(env=environment)
-    yield manager, client, environment
-    client.stop_channels()
-    manager.shutdown_kernel(now=True)
-    assert_nothing_left(environment)
 
 
 def start_in_kernel(client, directory: Path, method: str) -> str:

@@ -18,6 +18,10 @@ TOO_WIDE = """() => document.documentElement.scrollWidth > innerWidth
   ? [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
       .map(e => e.outerHTML.slice(0, 120)).slice(0, 3) : []"""
 
+# Elements whose words are cut off, with no way to scroll to them.
+CUT = """() => [...document.querySelectorAll("main *")].filter(e => getComputedStyle(e).overflowX === "hidden"
+  && e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 120))"""
+
 
 @pytest.fixture(scope="module")
 def browser(chromium):
@@ -48,9 +52,10 @@ def opened(browser, book):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_does_not_scroll_sideways(opened, name):
+def test_a_page_neither_scrolls_sideways_nor_cuts_words(opened, name):
     for scheme, width in LOOKS:
         page = opened(name, scheme, width)
+        assert page.evaluate(CUT) == [], f"{scheme}, {width} px"
         assert page.evaluate(TOO_WIDE) == [], f"{scheme}, {width} px"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{scheme}, {width} px"
 

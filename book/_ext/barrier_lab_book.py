@@ -5,12 +5,14 @@ It is read from the executed notebooks, whose cells carry their claims in the me
 """
 
 import json
+import os
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from barrier_lab import notebook
 from barrier_lab.claims import METADATA, SOURCES, Claim
 
 HEAD = ("Source", "What it says", "What this build measured", "Verdict")
@@ -100,7 +102,8 @@ def write_again(app: Sphinx, env) -> list[str]:
 
 
 def setup(app: Sphinx) -> dict:
-    """Register the directive with Sphinx."""
+    """Register the directive with Sphinx, and leave the progress of each run out of the pages."""
+    os.environ[notebook.SWITCH] = "off"
     app.add_node(ClaimsNode)
     app.add_directive("claims", Claims)
     app.connect("doctree-resolved", fill_tables)

@@ -4,13 +4,13 @@ import math
 import os
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from barrier_lab import backend as backends
-from barrier_lab import diagnose, script, trace
+from barrier_lab import diagnose, notebook, script, trace
 from barrier_lab.errors import UsageError
 from barrier_lab.folders import Folder
 from barrier_lab.rank import refuse_in_a_rank
@@ -162,11 +162,16 @@ def run_many(variants: list[dict]) -> list[Run]:
     if not variants:
         return []
     cancel = threading.Event()
-    with ThreadPoolExecutor(max_workers=len(variants)) as pool:
+    with ThreadPoolExecutor(max_workers=len(variants)) as pool, notebook.watch(f"{len(variants)} runs") as show:
         futures = [pool.submit(_run_variant, dict(variant), cancel) for variant in variants]
+        running = set(futures)
         try:
-            for future in as_completed(futures):
-                future.result()  # the first variant that cannot run ends all
+            while running:
+                over, running = wait(running, notebook.EVERY if show else None, FIRST_COMPLETED)
+                for future in over:
+                    future.result()  # the first variant that cannot run ends all
+                if show:
+                    show(partial("{} still going".format, len(running)))
             return [future.result() for future in futures]
         except BaseException:
             cancel.set()
@@ -205,13 +210,27 @@ def execute(
     plan["directory"] = str(directory)
     from barrier_lab import launch
 
-    outcome = launch.launch(plan, on_line, on_tick and (lambda: on_tick(directory)), cancel)
+    with notebook.watch(experiment.name) as show:
+
+        def tick() -> None:
+            if on_tick:
+                on_tick(directory)
+            if show:
+                show(lambda: _doing_now(directory))
+
+        outcome = launch.launch(plan, on_line, tick, cancel)
     try:
         recorded = trace.read(directory)
     except FileNotFoundError:
         raise UsageError(f"The folder {directory} was removed during the run: run again, and leave it there.") from None
     recorded.outcome = outcome  # which run.json lacks if the disk was full
     return Run(recorded, folder)
+
+
+def _doing_now(directory: Path) -> str:
+    from barrier_lab import terminal  # rich takes a tenth of a second to import
+
+    return terminal.doing_now(directory).plain
 
 
 def choose_backend(about: script.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:

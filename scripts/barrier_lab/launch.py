@@ -22,6 +22,7 @@ import torch.distributed as dist
 from barrier_lab import common_start
 from barrier_lab.errors import UsageError
 from barrier_lab.processes import open_standard_streams, start
+from barrier_lab.records import KEPT
 from barrier_lab.supervise import OnLine, State, collect_stacks, end_all, supervise
 
 
@@ -120,21 +121,7 @@ def _result(plan, ranks, state, outcome, message, began) -> dict:
 
 def _write_run(plan: dict, result: dict) -> None:
     """Write ``run.json`` whole: a reader sees the old one or the new one."""
-    kept = {
-        k: plan[k]
-        for k in (
-            "experiment",
-            "script",
-            "parameters",
-            "world_size",
-            "backend",
-            "backend_reason",
-            "deadline",
-            "timeout",
-            "start_method",
-            "launcher",
-        )
-    }
+    kept = {key: plan[key] for key in (*KEPT, "start_method")}
     versions = {"schema": 1, "torch": str(torch.__version__), "python": sys.version.split()[0]}
     path = Path(plan["directory"]) / "run.json"
     fresh = path.with_suffix(".new")

@@ -19,6 +19,7 @@ from types import ModuleType
 from barrier_lab import ending, lifeline, output
 from barrier_lab.common_start import start_together
 from barrier_lab.errors import UsageError
+from barrier_lab.records import KEPT
 
 here: int | None = None  # the rank that this process is
 
@@ -128,15 +129,13 @@ def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=N
 def _about(plan: dict, rank: int) -> dict:
     import torch
 
-    kept = ("world_size", "experiment", "script", "parameters", "backend", "backend_reason", "deadline", "timeout")
-    return {key: plan[key] for key in kept} | {
+    return {key: plan[key] for key in KEPT} | {
         "schema": 1,
         "rank": rank,
         "torch": str(torch.__version__),
         "python": platform.python_version(),
         "host": socket.gethostname(),
         "os_pid": os.getpid(),
-        "launcher": plan["launcher"],
     }
 
 

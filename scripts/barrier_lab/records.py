@@ -6,6 +6,19 @@ Times are seconds from the common start of the ranks (t = 0); what came before i
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# What run.json and each rank's trace keep of the plan of a run.
+KEPT = (
+    "experiment",
+    "script",
+    "parameters",
+    "world_size",
+    "backend",
+    "backend_reason",
+    "deadline",
+    "timeout",
+    "launcher",
+)
+
 
 @dataclass(slots=True)
 class Span:

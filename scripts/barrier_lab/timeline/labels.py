@@ -29,10 +29,10 @@ def is_free(left: float, right: float, taken: Taken, apart: float = 4.0) -> bool
     return all(right + apart <= begin or end + apart <= left for begin, end in taken)
 
 
-def place(text: str, x: float, size: float, taken: Taken, high: float) -> float | None:
-    """Where a text has room beside a mark at ``x``: its left edge; None if it has not."""
+def place(text: str, begin: float, end: float, size: float, taken: Taken, high: float) -> float | None:
+    """Where a text has room right or left of a line from ``begin`` to ``end``: its left edge; None if it has not."""
     width = width_of(text, size)
-    for left in (x + 5, x - 5 - width):
+    for left in (end + 5, begin - 5 - width):
         if left >= 0 and left + width <= high and is_free(left, left + width, taken):
             return left
     return None

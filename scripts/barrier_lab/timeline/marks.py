@@ -113,31 +113,38 @@ def _draw_flights(drawing: Drawing, grid: Grid, y: float, row: Row, colour: str,
     scale = drawing.plot / drawing.end
     for lane, bars in enumerate(spread(row.flights)[: grid.lanes]):
         middle = y + (lane + 0.5) * grid.flight
-        taken = crossing + [(bar.begin * scale, bar.end * scale) for bar in bars]
-        for bar in bars:
-            a, b = bar.begin * scale, max(bar.end * scale, bar.begin * scale + 1.5)
-            gaps: list[tuple[float, float]] = []
+        spots = [(bar.begin * scale, max(bar.end * scale, bar.begin * scale + 1.5)) for bar in bars]
+        taken = crossing + spots
+        for bar, (a, b) in zip(bars, spots, strict=True):
+            stretches = [(a, b)]
             if grid.size and grid.flight > 6:
-                text = next((w for w in bar.words[:2] if width_of(w, grid.size) <= b - a - 24), None)
-                if text:
-                    width = width_of(text, grid.size)
-                    left = (a + b - width) / 2
-                    if not is_free(left, left + width, crossing):
-                        left = a + 10
-                    gaps = [(left - 4, left + width + 4)]
+                label = _name_flight(bar, a, b, grid.size, drawing.plot + 16, crossing, taken)
+                if label:
+                    left, text = label
+                    right = left + width_of(text, grid.size)
                     drawing.labels.append(Label(left, middle, text, grid.size))
-                else:
-                    others = [box for box in taken if box != (bar.begin * scale, bar.end * scale)]
-                    for words in bar.words:
-                        left = place(words, b, grid.size, others, drawing.plot + 16)
-                        if left is not None:
-                            drawing.labels.append(Label(left, middle, words, grid.size))
-                            taken.append((left, left + width_of(words, grid.size)))
-                            break
+                    taken.append((left, right))
+                    if a < left < b:
+                        stretches = [(a, left - 4), (right + 4, b)]
                 ends = (a,) if bar.open else (a, b)
                 drawing.lines += [Line(x, middle - 3, x, middle + 3, colour, 1.4) for x in ends]
-            stretches = [(a, gaps[0][0]), (gaps[0][1], b)] if gaps else [(a, b)]
             drawing.bars += [_rectangle(c, d, middle - 0.8, middle + 0.8, colour, bar.title) for c, d in stretches]
+
+
+def _name_flight(
+    bar: Bar, a: float, b: float, size: float, high: float, crossing: Taken, taken: Taken
+) -> tuple[float, str] | None:
+    """Left edge and words of a call in flight: in a gap of its line if they have room there, else beside it."""
+    for words in bar.words[:2]:
+        width = width_of(words, size)
+        if width <= b - a - 24:
+            left = (a + b - width) / 2
+            return (left if is_free(left, left + width, crossing) else a + 10), words
+    for words in bar.words:
+        left = place(words, a, b, size, taken, high)
+        if left is not None:
+            return left, words
+    return None
 
 
 def _draw_ending(
