@@ -41,7 +41,7 @@ def worker(rank: int, world_size: int) -> None:
 
     device = "cuda" if dist.get_backend() == "nccl" else "cpu"
     data = torch.randn(16, 8, device=device)
-    options = {"BatchNorm": {}, "plain": {}, "no sync": {SYNC: False}}
+    options = {"BatchNorm": {}, "plain": {}, "not sent": {SYNC: False}}
     for kind in options:
         norm = nn.Identity() if kind == "plain" else nn.BatchNorm1d(4)
         net = nn.Sequential(nn.Linear(8, 4), norm).to(device)

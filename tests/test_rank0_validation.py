@@ -76,7 +76,7 @@ def test_buffers_are_sent_in_each_forward_pass_but_one_after_a_pass_without_grad
     assert seen(witness, "BatchNorm", "eval, with grad, forward 2") == TWO
 
 
-@pytest.mark.parametrize("kind", ["plain", "no sync"])
+@pytest.mark.parametrize("kind", ["plain", "not sent"])
 def test_without_buffers_to_send_only_the_rebuild_is_left(witness, kind):
     steps = [f"training forward {i}" for i in (1, 2, 3)]
     assert [seen(witness, kind, step) for step in steps] == [[], TWO, []]

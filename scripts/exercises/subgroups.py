@@ -1,9 +1,10 @@
 """Two machines add up: first their leaders, then everybody hears the sum.
 
 The first rank of each machine is its leader.  The leaders add their numbers,
-and each leader sends the sum to the ranks of its machine.  The program never
-ends well.  Mend it, so that every rank returns the sum of the leaders'
-numbers.  The groups keep their members, and nothing uses the default group.
+and each leader sends the sum to the ranks of its machine.  At the end all
+ranks meet, in one more group.  The program never ends well.  Mend it, so that
+every rank returns the sum of the leaders' numbers.  The groups keep their
+members, and nothing uses the default group.
 """
 
 import torch
@@ -21,6 +22,8 @@ def worker(rank: int, world_size: int, *, per_machine: int = 2) -> float:
         dist.all_reduce(total, group=leaders)
     mine = dist.new_group(list(range(leader, leader + per_machine)))
     dist.broadcast(total, src=leader, group=mine)
+    everybody = dist.new_group()  # leave these two lines as they are
+    dist.barrier(group=everybody)
     return total.item()
 
 

@@ -1,6 +1,7 @@
 """Every epoch ends, rank 0 (or every rank) validates once in each, and BatchNorm learns from training batches only."""
 
 from barrier_lab import expect
+from barrier_lab.diagnose.words import who
 
 RUNS = [
     {"world_size": 2, "deadline": 5.0},
@@ -22,7 +23,7 @@ def judge(run):
     expect.that(
         batches == [epochs * iterations] * len(batches),
         f"the BatchNorm of every rank to learn from {epochs * iterations} batches",
-        f"ranks 0 to {len(batches) - 1} learnt from {', '.join(map(str, batches))}",
+        f"{who(range(len(batches)))} learnt from {', '.join(map(str, batches))}",
         hint="It must learn from every training batch and from no other: in which mode is the model, and when?",
     )
     expect.calls(run, ["barrier"] * epochs, "All ranks meet once after each epoch.", only=["barrier"])

@@ -1,4 +1,4 @@
-"""Every rank returns the sum of the leaders' numbers; leaders add, machines send, and the default group is not used."""
+"""Every rank returns the sum of the leaders' numbers; leaders add, machines send, all meet, in groups of their own."""
 
 from barrier_lab import expect
 
@@ -14,8 +14,8 @@ def judge(run):
     expect.values(run, total, hint="The leaders add their numbers, and each leader sends the sum to its own machine.")
     expect.calls(
         run,
-        lambda rank: ["all_reduce", "broadcast"] if rank % step == 0 else ["broadcast"],
-        hint="Only members use a group: the leaders add, and then all ranks of a machine take part in its broadcast.",
+        lambda rank: ["all_reduce"] * (rank % step == 0) + ["broadcast", "barrier"],
+        hint="Only members use a group: the leaders add, all ranks of a machine broadcast, and all ranks meet.",
         group=None,
     )
     used = sorted({span.rank for span in run.spans() if span.group == "default"})
@@ -24,4 +24,11 @@ def judge(run):
         "every collective to name its group",
         f"rank {used[0] if used else 0} used the default group",
         hint="Keep the groups: who must call new_group so that they come about?",
+    )
+    machines = [{span.group for span in run.spans(rank, "broadcast")}.pop() for rank in range(0, size, step)]
+    expect.that(
+        len(set(machines)) == len(machines),
+        "a name of its own for the group of each machine",
+        f"the groups of the machines had the names {', '.join(machines)}, so ranks may take strangers for members",
+        hint="The name is the number of new_group calls that a rank has made: which ranks must make which groups?",
     )
