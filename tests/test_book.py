@@ -68,13 +68,14 @@ def test_every_link_within_the_book_leads_somewhere(book):
             if url.scheme or url.netloc:
                 continue
             target = (page.parent / unquote(url.path)).resolve() if url.path else page
-            if not target.exists() or (url.fragment and not has_id(target, unquote(url.fragment))):
+            if not target.exists() or (url.fragment and unquote(url.fragment) not in ids(target)):
                 broken.append(f"{page.name}: {link['href']}")
     assert broken == []
 
 
-def has_id(page: Path, anchor: str) -> bool:
-    return anchor in {element["id"] for element in parsed(page).select("[id]")}
+@cache
+def ids(page: Path) -> set[str]:
+    return {element["id"] for element in parsed(page).select("[id]")}
 
 
 def test_the_learning_path_gives_the_minutes_that_the_lessons_give(book):

@@ -187,7 +187,7 @@ def test_a_file_that_leaves_while_it_is_imported_is_a_crash(checked):
 def test_an_import_that_does_not_end_is_a_hang_with_its_line(checked, monkeypatch):
     check("total")  # so that the server which starts ranks is warm
     monkeypatch.setattr(exercise, "IMPORT_LIMIT", 3.0)
-    result = checked(f"while True:\n    pass\n{RIGHT}")
+    result = checked(f"while True: pass\n{RIGHT}")
     assert (result.outcome, result.exit_code) == ("hang", 3)
     assert "Ranks 0 and 1 at mine.py:" in result.details
 

@@ -16,8 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
-from barrier_lab import ending, lifeline, output
-from barrier_lab.common_start import start_together
+from barrier_lab import common_start, ending, lifeline, output
 from barrier_lab.errors import UsageError
 from barrier_lab.records import KEPT
 
@@ -96,9 +95,10 @@ def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=N
             tell("import", ending.one_line(error, script))
             return 1
     try:
+        faulthandler.dump_traceback_later(common_start.STARTUP_LIMIT, exit=False, file=stack)
         if plan["init"]:
             _join_group(plan)
-        start_together(plan, recorder, tell)
+        common_start.start_together(plan, recorder, tell)
         hooks.start()
         faulthandler.dump_traceback_later(plan["deadline"], exit=False, file=stack)
         try:

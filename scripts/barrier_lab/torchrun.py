@@ -6,13 +6,13 @@ import signal
 import sys
 from pathlib import Path
 
-from barrier_lab import cli, experiment, lifeline, output, rank, script
+from barrier_lab import cli, common_start, experiment, lifeline, output, rank, script
 from barrier_lab.errors import UsageError
 from barrier_lab.folders import Folder
 
 REFUSED = ("--json", "--plot", "--world-size")
 _unasked: Folder | None = None
-STOP_AFTER = 0.5  # seconds after the deadline, in which the stack is written
+STOP_AFTER = 0.5  # seconds after a time limit, in which the stack is written
 
 
 def join(path: Path, worker, arguments: list[str]) -> int:
@@ -80,7 +80,8 @@ def _tee(descriptor: int, stream: str, log: int):
 
 
 def _arm(plan: dict):
-    """When the rank has reached the common start, set the alarm that ends it after its deadline."""
+    """Set the alarm that ends the rank if it never reaches the common start, and then the one of its deadline."""
+    signal.setitimer(signal.ITIMER_REAL, common_start.STARTUP_LIMIT + STOP_AFTER)
 
     def tell(word: str, detail: str) -> None:
         if word == "start":

@@ -41,9 +41,7 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
     early = [s for s in early if waits[s.rank] > took / 2]
     lines = [line for line in dict.fromkeys(map(spot, early)) if line]
     where = f" ({', '.join(lines[:2])})" if lines else ""
-    call = max(
-        (nth(trace.ranks[s.rank], s) for s in [last, *early]), key=len
-    )  # the longest one names the group
+    call = max((nth(trace.ranks[s.rank], s) for s in [last, *early]), key=len)  # the longest one names the group
     return [
         f"The longest wait was in the {call}: {who(s.rank for s in early)}{where} "
         f"waited {'up to ' if len(early) > 1 else ''}{duration(took)} for {who([last.rank])}"
