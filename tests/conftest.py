@@ -11,6 +11,8 @@ import jupyter_client
 import pytest
 from left_over import assert_nothing_left, marked_environment
 
+from barrier_lab import lifeline
+
 ROOT = Path(__file__).resolve().parent.parent
 IN_CI = os.environ.get("CI") == "true"
 
@@ -37,7 +39,13 @@ def build(out: Path, limit: float = 1200.0) -> tuple[str, int]:
     environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
     with (out / "build.log").open("w+") as log:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=lifeline.die_with_parent,
         )
         try:
             code = process.wait(limit)
