@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from repairs import check_changed
 
-from barrier_lab import check, run, run_many
-from barrier_lab.script import SCRIPTS
+from barrier_lab import run, run_many
 
 SHORT = {"experiment": "one_sided", "fast": 0.1, "slow": 0.3, "deadline": 3.0}
 VARIANTS = {
@@ -125,18 +124,6 @@ def test_faulthandler_shows_each_ranks_line_while_it_is_blocked():
 
 
 # --- the exercise -----------------------------------------------------------------------------------------
-
-EXERCISES = SCRIPTS / "exercises"
-
-
-def test_the_stub_hangs_and_the_check_names_rank_and_line(tmp_path: Path):
-    result = check("one_sided")
-    assert result.outcome == "hang"
-    assert "Rank 2 at one_sided.py:" in result.details and "time.sleep" in result.details
-
-
-def test_the_solution_is_right():
-    assert check("one_sided", EXERCISES / "solutions" / "one_sided.py").outcome == "right"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from conftest import ROOT
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
 PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
@@ -36,46 +36,60 @@ def browser(chromium):
 
 @pytest.fixture
 def opened(browser, book):
-    """A function that opens a page of the book; what it asks of the web is collected in ``requests``."""
-    contexts = []
+    """A function that opens a page of the book for one test."""
+    pages = []
 
-    def open_page(name: str, scheme: str = "light", width: int = 1280, requests: list | None = None) -> Page:
-        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
-        contexts.append(context)
-        page = context.new_page()
-        if requests is not None:
-            page.on("request", lambda request: requests.append(request.url))
-        page.goto((book / f"{name}.html").as_uri())
-        assert page.locator("html").get_attribute("data-theme") == scheme
-        return page
+    def open_page(name: str, width: int = 1280) -> Page:
+        pages.append(browser.new_page(viewport={"width": width, "height": 800}))
+        pages[-1].goto((book / f"{name}.html").as_uri())
+        return pages[-1]
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_neither_scrolls_sideways_nor_cuts_words(opened, name):
+@pytest.fixture(scope="module", params=PAGES)
+def loaded(request, browser, book):
+    """Each page of the book, loaded once for the tests of its looks, and what it asks of the web."""
+    page = browser.new_page(reduced_motion="reduce")
+    requests: list[str] = []
+    page.on("request", lambda asked: requests.append(asked.url))
+    page.goto((book / f"{request.param}.html").as_uri())
+    page.wait_for_load_state("networkidle")
+    yield page, requests
+    page.close()
+
+
+def dress(page: Page, scheme: str, width: int) -> None:
+    """Show the page light or dark, wide or narrow."""
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+
+
+def test_a_page_asks_nothing_of_the_web(loaded):
+    _, requests = loaded
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+
+
+def test_a_page_neither_scrolls_sideways_nor_cuts_words(loaded):
+    page, _ = loaded
     for scheme, width in LOOKS:
-        page = opened(name, scheme, width)
+        dress(page, scheme, width)
         assert page.evaluate(CUT) == [], f"{scheme}, {width} px"
         assert page.evaluate(TOO_WIDE) == [], f"{scheme}, {width} px"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{scheme}, {width} px"
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_new(opened, name):
+def test_axe_finds_nothing_new(loaded):
+    page, _ = loaded
     for scheme, width in (("light", 1280), ("dark", 390)):  # each scheme and each width once: axe takes its time
-        violations = Axe().run(opened(name, scheme, width), options=RULES).response["violations"]
+        dress(page, scheme, width)
+        page.wait_for_timeout(300)  # colours may fade from one scheme to the other
+        violations = Axe().run(page, options=RULES).response["violations"]
         new = [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in violations if v["id"] not in ALLOWED]
         assert new == [], f"{scheme}, {width} px"
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_asks_nothing_of_the_web(opened, name):
-    requests: list[str] = []
-    opened(name, requests=requests).wait_for_load_state("networkidle")
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
 def test_on_a_phone_a_timeline_scrolls_in_its_box_by_keyboard(opened):

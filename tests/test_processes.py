@@ -13,11 +13,10 @@ import torch.distributed as dist
 from left_over import assert_nothing_left, marked_environment
 from repairs import check_changed
 
-from barrier_lab import Run, check, run, run_many
+from barrier_lab import Run, run, run_many
 from barrier_lab.script import SCRIPTS
 
 RAW = SCRIPTS / "raw"
-EXERCISES = SCRIPTS / "exercises"
 TORCHRUN = ["-m", "torch.distributed.run"]
 VARIANTS = {
     "late": dict(),
@@ -156,16 +155,6 @@ def test_the_scripts_run_under_torchrun(tmp_path: Path, script):
 
 
 # --- the exercise -----------------------------------------------------------------------------------------
-
-
-def test_the_stub_fails_in_its_first_barrier():
-    result = check("processes")
-    assert result.outcome == "crash"
-    assert "ValueError: Default process group" in result.details
-
-
-def test_the_solution_is_right():
-    assert check("processes", EXERCISES / "solutions" / "processes.py").outcome == "right"
 
 
 @pytest.mark.parametrize(

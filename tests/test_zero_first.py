@@ -157,11 +157,6 @@ def test_the_rank_variable_and_the_disks_decide_who_prepares(runs, name, expecte
     assert prepared_by(runs[name]) == expected
 
 
-def test_the_stub_is_wrong_and_the_solution_is_right() -> None:
-    assert check("zero_first").outcome == "wrong"
-    assert check("zero_first", EXERCISES / "solutions" / "zero_first.py").outcome == "right"
-
-
 def mine(folder: Path, zero_first: str) -> Path:
     """A file with this body of zero_first, and the rest as in the stub."""
     stub = (EXERCISES / "zero_first.py").read_text()

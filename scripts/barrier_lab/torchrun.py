@@ -2,11 +2,10 @@
 
 import argparse
 import os
-import signal
 import sys
 from pathlib import Path
 
-from barrier_lab import cli, common_start, experiment, lifeline, output, rank, script
+from barrier_lab import cli, common_start, experiment, lifeline, output, own_deadline, rank, script
 from barrier_lab.errors import UsageError
 from barrier_lab.folders import Folder
 
@@ -31,7 +30,6 @@ def join(path: Path, worker, arguments: list[str]) -> int:
     log = _log(plan, number)
     sys.stdout = output.Lines(1, _tee(1, "out", log))
     sys.stderr = output.Lines(2, _tee(2, "err", log))
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends this rank even where Python cannot run
     return rank.run_worker(plan, number, _arm(plan), worker)
 
 
@@ -80,11 +78,11 @@ def _tee(descriptor: int, stream: str, log: int):
 
 
 def _arm(plan: dict):
-    """Set the alarm that ends the rank if it never reaches the common start, and then the one of its deadline."""
-    signal.setitimer(signal.ITIMER_REAL, common_start.STARTUP_LIMIT + STOP_AFTER)
+    """End the rank if it does not reach the common start in time, and then by its deadline."""
+    own_deadline.end_after(common_start.STARTUP_LIMIT + STOP_AFTER)
 
     def tell(word: str, detail: str) -> None:
         if word == "start":
-            signal.setitimer(signal.ITIMER_REAL, plan["deadline"] + STOP_AFTER)
+            own_deadline.end_after(plan["deadline"] + STOP_AFTER)
 
     return tell
