@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from left_over import torchrun
 
 from barrier_lab import run, run_many
 
@@ -109,9 +108,3 @@ def test_the_probe_does_not_hide_that_a_rank_has_left(runs):
     assert runs["leaves"].outcome == "failed"
     assert runs["leaves"].ranks[1].error
     assert not any(line.text == "everybody is here" for _, line in runs["leaves"].lines())
-
-
-@pytest.mark.parametrize("script, options", [(OVERLAP, ["--other", "0.1"]), (PROBE, ["--patience", "0.1"])])
-def test_the_scripts_run_under_torchrun(tmp_path, script, options):
-    done = torchrun(SCRIPTS / f"{script}.py", "--out", tmp_path / "run", "--delay", 0.3, *options)
-    assert done.returncode == 0, done.stderr

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-from left_over import torchrun
 from repairs import check_changed
 
 from barrier_lab import run, run_many
-from barrier_lab.script import SCRIPTS
 
 VARIANTS = {
     "with": dict(experiment="before_all_reduce", delay=0.5),
@@ -91,21 +89,6 @@ def test_a_rank_that_stops_alone_meets_the_others_in_the_wrong_collective(stops,
 def test_ranks_that_agree_stop_after_the_same_epoch(stops, how, epoch):
     assert stops[how].outcome == "completed"
     assert results(stops[how]) == [epoch] * 4
-
-
-TORCHRUN = [
-    ("before_all_reduce", ["--delay", "0.1", "--barrier", "false"], "sum [9, 18, 7]"),
-    ("before_all_reduce_wait", ["--delay", "0.1"], "has the sum [3, 3, 3]"),
-    ("before_all_reduce_flag", ["--how", "all_reduce"], "stop is True"),
-    ("before_all_reduce_stop", ["--agree", "any", "--epoch-time", "0.05"], "stops after epoch 2"),
-]
-
-
-@pytest.mark.parametrize(("script", "options", "line"), TORCHRUN, ids=[name for name, _, _ in TORCHRUN])
-def test_the_scripts_run_under_torchrun(script, options, line):
-    done = torchrun(SCRIPTS / f"{script}.py", *options)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count(line) == 2
 
 
 # --- the exercise -----------------------------------------------------------------------------------------

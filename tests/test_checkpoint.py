@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from left_over import torchrun
 from repairs import check_changed
 
 from barrier_lab import check, run, run_many
@@ -101,22 +100,6 @@ def test_a_saved_model_fits_only_a_model_that_is_wrapped_as_it_was(runs):
     for rank in runs["keys"].ranks:
         fits = [line.text for line in rank.output if line.text.startswith("loads into")]
         assert fits == ["loads into the wrapped model", "loads into a plain model"]
-
-
-TORCHRUN = [
-    ("checkpoint", ["--before", "false", "--after", "true", "--delay", "0.1", "--late", "0"], "loads epoch 1"),
-    ("checkpoint_rename", ["--delay", "0.1"], "sees model.pt, loads epoch 2"),
-    ("checkpoint_delete", ["--delay", "0.1"], "has deleted it"),
-    ("checkpoint_all", ["--only-rank-0", "true", "--delay", "0.1"], "begins to save"),
-    ("checkpoint_keys", [], "loads into a plain model"),
-]
-
-
-@pytest.mark.parametrize(("script", "options", "line"), TORCHRUN, ids=[name for name, _, _ in TORCHRUN])
-def test_the_scripts_run_under_torchrun(tmp_path: Path, script, options, line):
-    done = torchrun(SCRIPTS / f"{script}.py", *options, "--folder", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert line in done.stdout
 
 
 # --- the exercise -----------------------------------------------------------------------------------------

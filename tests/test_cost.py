@@ -4,7 +4,6 @@ from pathlib import Path
 from statistics import quantiles
 
 import pytest
-from left_over import torchrun
 
 from barrier_lab import run, run_many
 
@@ -75,11 +74,3 @@ def test_without_the_call_there_is_nothing_to_measure():
         for barrier in (True, False)
     )
     assert quantiles(without.ranks[0].result["2"], n=4)[1] < 0.1 * quantiles(with_call.ranks[0].result["2"], n=4)[1]
-
-
-@pytest.mark.parametrize(
-    "script, options", [("cost", ["--work", "0.05", "--delay", "0.1"]), ("cost_call", ["--rounds", "1"])]
-)
-def test_the_scripts_run_under_torchrun(tmp_path, script, options):
-    done = torchrun(SCRIPTS / f"{script}.py", "--out", tmp_path / "run", *options)
-    assert done.returncode == 0, done.stderr

@@ -1,6 +1,5 @@
 """Lesson ``devices``: which number names a device, what ``device_ids`` takes, and what a barrier does not prevent."""
 
-import os
 import socket
 import subprocess
 import sys
@@ -104,18 +103,6 @@ def test_a_barrier_makes_the_ranks_use_their_device_at_the_same_time(turns):
 
 def test_ranks_that_share_a_device_compute_right_values_with_and_without_a_barrier(turns):
     assert [rank.result for found in turns for rank in found.ranks] == [True] * 4
-
-
-def test_the_other_scripts_run_under_torchrun():
-    standalone = [*TORCHRUN, "--standalone", "--nproc-per-node", "1"]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    scripts = [SCRIPTS / f"{name}.py" for name in ("devices_slips", "devices_turns")]
-    jobs = [subprocess.Popen([*standalone, script], env=environment) for script in scripts]
-    try:
-        assert [job.wait(timeout=100) for job in jobs] == [0, 0]
-    finally:
-        for job in jobs:
-            job.kill()
 
 
 @pytest.mark.parametrize(

@@ -146,14 +146,6 @@ def test_without_a_launcher_an_old_script_goes_on_alone_and_reports_no_error():
     assert (done.returncode, done.stdout) == (0, "not using distributed mode\n")
 
 
-@pytest.mark.parametrize("script", ["processes", "processes_threads"])
-def test_the_scripts_run_under_torchrun(tmp_path: Path, script):
-    short = {"processes": ["--slow-rank", 1, "--delay", 0.2], "processes_threads": ["--steps", 1000]}[script]
-    options = ["--standalone", "--nproc-per-node", 2]
-    done = python(*TORCHRUN, *options, SCRIPTS / f"{script}.py", "--out", tmp_path / "run", *short)
-    assert done.returncode == 0, done.stderr
-
-
 # --- the exercise -----------------------------------------------------------------------------------------
 
 

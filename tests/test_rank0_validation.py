@@ -1,15 +1,12 @@
 """Rank 0 validates alone: which forward passes call collectives, what stalls, what cures it, what a cure leaves."""
 
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from repairs import check_changed
 
 from barrier_lab import run, run_many
-from barrier_lab.script import SCRIPTS
 
 CASE = {"experiment": "rank0_validation", "pause": 0.05, "deadline": 8.0}
 CASES = list(itertools.product((True, False), (True, False), (1, 2)))  # buffers, grad, iterations
@@ -95,18 +92,6 @@ def test_in_training_mode_validation_changes_the_statistics_of_all_ranks():
     assert learns.line(1, "after validation").text.endswith(" 0")
     assert learns.line(1, "after training again").text.endswith(" 9")
     assert all(line.text.endswith(" 0") for rank in leaves.ranks for line in rank.output)
-
-
-def test_the_scripts_run_under_torchrun(tmp_path: Path):
-    options = {"rank0_validation": ["--pause", "0.1", "--unwrap", "true"]}
-    jobs = []
-    for name in ("rank0_validation", "rank0_validation_recorder", "rank0_validation_norm"):
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-        command += [str(SCRIPTS / f"{name}.py"), "--out", str(tmp_path / name), *options.get(name, [])]
-        jobs.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    for job in jobs:
-        _, errors = job.communicate(timeout=100)
-        assert job.returncode == 0, errors
 
 
 # --- the exercise -----------------------------------------------------------------------------------------

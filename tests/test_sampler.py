@@ -1,13 +1,9 @@
 """Lesson ``sampler``: who reads which sample, what padding and dropping do, and that a barrier changes nothing."""
 
-import json
-
 import pytest
-from left_over import barrier_lab, torchrun
 from torch.utils.data import BatchSampler, DistributedSampler
 
 from barrier_lab import run, run_many
-from barrier_lab.script import SCRIPTS
 
 SHUFFLED = dict(experiment="sampler", world_size=4, shuffle=True, epochs=3)
 VARIANTS = {
@@ -98,11 +94,3 @@ def test_only_a_share_without_padding_gives_the_accuracy_of_one_process(runs):
         assert {seen for _, seen in rank.result["padded"]} == {12}
         assert {seen for _, seen in rank.result["dropped"]} == {9}
         assert all(right / 12 != truth[0][0] / truth[0][1] for right, _ in rank.result["padded"])
-
-
-@pytest.mark.parametrize(("name", "option"), [("sampler", "--samples=80"), ("sampler_validation", "--samples=9")])
-def test_the_scripts_run_under_torchrun(tmp_path, name, option):
-    done = torchrun(SCRIPTS / f"{name}.py", option, "--out", tmp_path)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(barrier_lab("show", tmp_path, "--json").stdout)
-    assert (told["outcome"], told["world_size"]) == ("completed", 2)

@@ -1,15 +1,12 @@
 """Barriers of a part of the ranks: who waits, who does not, and who has to make the group."""
 
 import linecache
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from repairs import check_changed
 
 from barrier_lab import run_many
-from barrier_lab.script import SCRIPTS
 
 VARIANTS = {
     "pairs": {"experiment": "subgroups"},
@@ -90,18 +87,6 @@ def test_with_local_synchronisation_all_members_must_be_in_equally_many_groups(r
 def test_two_groups_made_in_two_branches_have_one_name():
     runs = run_many([{"experiment": "subgroups_else", "deadline": 3.0}] * 2)
     assert {call.group for run in runs for call in run.spans(name="barrier")} <= {"1"}
-
-
-def test_the_scripts_run_under_torchrun(tmp_path: Path):
-    options = {"subgroups": ["--pause", "0.1"], "subgroups_skip": ["--skip", "false"]}
-    jobs = []
-    for name in options:
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "4"]
-        command += [str(SCRIPTS / f"{name}.py"), "--out", str(tmp_path / name), *options[name]]
-        jobs.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-    for job in jobs:
-        _, errors = job.communicate(timeout=100)
-        assert job.returncode == 0, errors
 
 
 # --- the exercise -----------------------------------------------------------------------------------------
