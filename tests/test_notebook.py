@@ -7,7 +7,7 @@ RUN = "kept = run('slowest_rank', delay=1.5, start_method='forkserver')"
 RUN_MANY = f"kept = run_many([{VARIANT}, {VARIANT}])"
 
 
-def shown(client, code: str) -> list[tuple[str, str]]:
+def shown(client, code: str, **how) -> list[tuple[str, str]]:
     """Run a cell: its outputs as (kind, text), in order."""
     outputs = []
     texts = {
@@ -21,7 +21,7 @@ def shown(client, code: str) -> list[tuple[str, str]]:
         if kind in texts:
             outputs.append((kind, texts[kind](message["content"])))
 
-    reply = client.execute_interactive(code, output_hook=keep, timeout=60)
+    reply = client.execute_interactive(code, output_hook=keep, timeout=60, **how)
     assert reply["content"]["status"] == "ok", reply["content"]
     return outputs
 
@@ -43,7 +43,8 @@ def test_a_cell_with_many_runs_has_one_line_and_the_next_cell_its_own(kernel) ->
     assert [kind for kind, _ in outputs].count("display_data") == 1
     assert any(text.startswith("2 runs, ") and text.endswith("2 still going") for _, text in outputs), outputs
     assert outputs[-1][1].startswith("2 runs: over after ")
-    assert shown(client, RUN)[0] == ("display_data", "slowest_rank: starting")
+    for stored in (True, False):  # a cell that is not kept in the history has the number of the one before
+        assert shown(client, RUN, store_history=stored)[0] == ("display_data", "slowest_rank: starting")
 
 
 def test_where_nobody_watches_nothing_is_shown(kernel) -> None:

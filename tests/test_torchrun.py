@@ -31,6 +31,11 @@ def test_each_rank_writes_its_trace_and_show_gives_the_verdict(tmp_path: Path) -
     assert [span["name"] for span in second["spans"]] == ["barrier", "sleep"]
 
 
+def test_a_rank_that_has_become_another_program_ends_by_its_deadline(tmp_path: Path) -> None:
+    done = torchrun(PROGRAMS / "becomes_another.py", "--deadline", "1.5", "--out", tmp_path / "run")
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize("how", ["absent", "holds_the_interpreter_lock", "ignores_signals"])
 def test_each_rank_keeps_its_own_deadline(tmp_path: Path, how: str) -> None:
     done = torchrun(MISBEHAVE, "--how", how, "--deadline", "1.5", "--out", tmp_path / "run")

@@ -162,7 +162,7 @@ def run_many(variants: list[dict]) -> list[Run]:
     if not variants:
         return []
     cancel = threading.Event()
-    with ThreadPoolExecutor(max_workers=len(variants)) as pool, notebook.watch(f"{len(variants)} runs") as show:
+    with notebook.watch(f"{len(variants)} runs") as show, ThreadPoolExecutor(max_workers=len(variants)) as pool:
         futures = [pool.submit(_run_variant, dict(variant), cancel) for variant in variants]
         running = set(futures)
         try:
@@ -230,7 +230,10 @@ def execute(
 def _doing_now(directory: Path) -> str:
     from barrier_lab import terminal  # rich takes a tenth of a second to import
 
-    return terminal.doing_now(directory).plain
+    try:
+        return terminal.doing_now(directory).plain
+    except (OSError, ValueError):  # somebody else works in the folder: the run itself goes on
+        return "running"
 
 
 def choose_backend(about: script.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:

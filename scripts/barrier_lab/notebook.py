@@ -12,7 +12,7 @@ EVERY = 0.5  # seconds between two texts
 
 Show = Callable[[Callable[[], str]], None]  # takes what to call for the text, and calls it only when a text is due
 
-_handles: dict[int, object] = {}  # by number of the cell that runs: a cell with ten runs has one line, not ten
+_handles: dict[str, object] = {}  # by the request to run a cell: a cell with ten runs has one line, not ten
 
 
 @contextlib.contextmanager
@@ -23,7 +23,7 @@ def watch(name: str) -> Iterator[Show | None]:
         yield None
         return
     began = last = time.monotonic()
-    write = _line(shell.execution_count, f"{name}: starting")
+    write = _line(shell.get_parent()["header"]["msg_id"], f"{name}: starting")
 
     def show(say: Callable[[], str]) -> None:
         nonlocal last
@@ -45,7 +45,7 @@ def _shell():
     return shell if main and hasattr(shell, "kernel") and os.environ.get(SWITCH) != "off" else None
 
 
-def _line(cell: int, text: str) -> Callable[[str], None]:
+def _line(cell: str, text: str) -> Callable[[str], None]:
     """The line of a cell, begun with ``text`` if it has none yet: what writes it anew."""
     from IPython.display import display
 

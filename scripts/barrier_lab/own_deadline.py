@@ -1,8 +1,13 @@
-"""The deadline of a rank that no runner watches: the kernel itself ends the rank, whatever it does or ignores."""
+"""The deadline of a rank that no runner watches: the kernel itself ends the rank, whatever it does or ignores.
+
+Processes that the rank has started are not ended with it.
+"""
 
 import ctypes
 import signal
 import time
+
+LATER = 0.2  # seconds by which the second clock follows the first
 
 _timer: ctypes.c_void_p | None = None
 
@@ -23,10 +28,11 @@ class _Setting(ctypes.Structure):  # struct itimerspec
 def end_after(seconds: float) -> None:
     """Send this process SIGKILL in so many seconds; a later call sets the clock anew."""
     global _timer
+    # This clock outlasts exec, as that below does not, but a rank may ignore its signal.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + LATER)
     libc = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(libc, "timer_create"):  # no POSIX timers, as on macOS: a signal that the rank might ignore
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    if not hasattr(libc, "timer_create"):  # as on macOS
         return
     if _timer is None:
         timer = ctypes.c_void_p()

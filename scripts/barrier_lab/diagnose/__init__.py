@@ -102,9 +102,10 @@ def _stop(trace: Trace) -> str:
     """The clause that says of which moment the verdict speaks."""
     if trace.stopped is not None:
         return f"when the run was stopped at {clock(trace.stopped)}"
-    if not any(rank.started for rank in trace.ranks):
+    hung = outcome(trace) == "hung"
+    if hung and not any(rank.started for rank in trace.ranks):
         return "when the time for the start was over"
-    if outcome(trace) == "hung" and trace.deadline is not None:
+    if hung and trace.deadline is not None:
         return f"when the deadline passed at {clock(trace.deadline)}"
     return "by then"
 

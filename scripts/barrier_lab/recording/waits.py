@@ -114,9 +114,11 @@ def wrap_sleep(watch: Watch, script: str) -> None:
 
     @functools.wraps(sleep)
     def recorded(seconds: float, /) -> None:
-        frame = sys._getframe(1)
+        frame = sys._getframe().f_back
+        if not watch.on or frame is None:  # None: Python itself calls, as at exit
+            return sleep(seconds)
         code = frame.f_code
-        if not watch.on or not is_experiment(code.co_filename):
+        if not is_experiment(code.co_filename):
             return sleep(seconds)
         with watch.recorder.span("sleep", "sleep", place=(code.co_filename, frame.f_lineno, code.co_name)):
             return sleep(seconds)
