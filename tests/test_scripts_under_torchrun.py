@@ -60,6 +60,17 @@ JOBS = {  # ranks, options, outcome
 }
 
 
+PRINTED = {  # a line that these print, and on how many ranks
+    "before_all_reduce": ("sum [9, 18, 7]", 2),
+    "before_all_reduce_flag": ("stop is True", 2),
+    "before_all_reduce_stop": ("stops after epoch 2", 2),
+    "before_all_reduce_wait": ("has the sum [3, 3, 3]", 2),
+    "checkpoint": ("loads epoch 1", 1),
+    "checkpoint_all": ("begins to save", 1),
+    "checkpoint_delete": ("has deleted it", 1),
+    "checkpoint_keys": ("loads into a plain model", 2),
+    "checkpoint_rename": ("sees model.pt, loads epoch 2", 1),
+}
 AT_ONCE = 3  # jobs; each keeps a core busy for some seconds, and then sleeps
 
 
@@ -90,3 +101,6 @@ def test_an_experiment_runs_under_torchrun(jobs, name: str):
     assert run.outcome in outcome.split("|"), done.stderr
     assert len(run.ranks) == ranks
     assert (done.returncode == 0) == (run.outcome == "completed")
+    if name in PRINTED:
+        text, count = PRINTED[name]
+        assert done.stdout.count(text) == count
