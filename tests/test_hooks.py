@@ -3,7 +3,6 @@
 Real ranks call everything in one run (see ``hook_calls``).
 """
 
-import itertools
 import json
 import signal
 import subprocess
@@ -96,10 +95,12 @@ def test_a_call_carries_the_line_of_the_script(calls):
 
 def test_collectives_of_a_group_are_numbered_without_gaps(recorded):
     for rank in recorded.ranks:
-        numbers = [span.seq for span in rank.spans if span.kind == "collective" and span.group == "default"]
-        worlds = [number for number in numbers if number == 1]
-        assert len(worlds) == 3
-        assert all(b in (1, a + 1) for a, b in itertools.pairwise(numbers))
+        worlds = {}
+        for span in rank.spans:
+            if span.kind == "collective" and span.group.partition("#")[0] == "default":
+                worlds.setdefault(span.group, []).append(span.seq)
+        assert list(worlds) == ["default", "default#2", "default#3"]
+        assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in worlds.values())
 
 
 def test_ranks_agree_on_names_and_numbers(recorded):
@@ -173,8 +174,8 @@ def test_each_group_counts_for_itself(calls):
     assert (first.seq, second.seq) == (1, 2)
 
 
-def test_the_count_starts_again_with_a_new_group_of_the_old_name(calls):
-    assert [(span.group, span.seq) for span in calls(hook_calls.call_in_new_world)] == [("default", 1)]
+def test_a_group_made_again_under_an_old_name_is_a_new_group(calls):
+    assert [(span.group, span.seq) for span in calls(hook_calls.call_in_new_world)] == [("default#2", 1)]
 
 
 def test_bare_collectives_under_debug_level_detail_are_seen_once(calls):
@@ -251,4 +252,4 @@ def test_where_torch_does_not_fit_one_warning_says_so_and_the_script_runs(tmp_pa
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("barrier_lab: collectives are not recorded") == 1
     events = json.loads(path.read_text().rstrip(",\n") + "]")
-    assert [event["name"] for event in events if event.get("cat")] == ["hooks"]
+    assert [event["name"] for event in events if event.get("cat")] == ["installed", "hooks"]

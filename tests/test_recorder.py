@@ -105,9 +105,26 @@ def test_threads_do_not_mix_their_lines(recorder, tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
-    found = events(tmp_path)[1:]
+    found = [event for event in events(tmp_path)[1:] if event["ph"] != "M"]
     assert sorted(event["args"]["op"] for event in found if event["ph"] == "B") == list(range(1, 4001))
     assert len(found) == 8000
+
+
+def test_each_thread_but_the_main_one_is_named_once_with_its_number_for_faulthandler(recorder, tmp_path):
+    idents = []
+
+    def write():
+        idents.append(threading.get_ident())
+        for _ in range(3):
+            with recorder.span("step", "sleep"):
+                pass
+
+    write()
+    thread = threading.Thread(target=write, name="saver")
+    thread.start()
+    thread.join()
+    [named] = [event for event in events(tmp_path)[1:] if event["ph"] == "M"]
+    assert (named["name"], named["args"]) == ("thread_name", {"name": "saver", "ident": idents[1]})
 
 
 def test_a_forked_child_writes_nothing_into_the_trace(recorder, tmp_path):

@@ -159,7 +159,7 @@ def test_calls_of_different_kinds_do_not_match(tmp_path):
 def test_a_barrier_of_a_group_is_released_for_its_ranks(tmp_path):
     pair = [made.rank(made.barrier(0.1 * (n + 1), 0.3, group="pair"), ended=0.9) for n in range(2)]
     run = trace.read(made.write(tmp_path / "run", [*pair, made.rank(made.sleep(0.0, 0.9), ended=0.9)]))
-    assert [(r.group, r.ranks) for r in tell(run).released] == [("pair", [0, 1])]
+    assert [(r.of, r.ranks) for r in tell(run).released] == [(" of group pair", [0, 1])]
     assert any("barrier 1 of group pair" in text for text in words_of(run))
 
 

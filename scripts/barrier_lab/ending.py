@@ -7,6 +7,8 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+from barrier_lab.frames import is_own, owner
+
 _PACKAGE = Path(__file__).parent
 
 
@@ -58,11 +60,37 @@ def own_traceback(error: BaseException, script: Path) -> str:
 
 
 def record_error(recorder, script: Path, error: BaseException) -> None:
-    """Record what the worker raised, and on which line of the experiment."""
-    own = [frame for frame in _own_frames(error, script) if frame.filename == str(script)]
+    """Record what the worker raised, on which of the reader's lines, by whose code, and after which other errors."""
+    own = [frame for frame in _own_frames(error, script) if is_own(frame.filename)]
     place = {"file": own[-1].filename, "line": own[-1].lineno, "function": own[-1].name} if own else {}
-    message = _described(error, str)
-    recorder.mark(type(error).__name__, "error", message=message, traceback=own_traceback(error, script), **place)
+    recorder.mark(
+        type(error).__name__,
+        "error",
+        message=_described(error, str),
+        traceback=own_traceback(error, script),
+        raised_by=_raised_by(error),
+        chain=[_one_line(each) for each in _chain(error)],
+        **place,
+    )
+
+
+def _raised_by(error: BaseException) -> str:
+    """Whose code raised: "own" for the reader's, else the package ("torch", "Python", …)."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return (owner(frames[-1].filename) if frames else None) or "own"
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The errors that led to this one: its cause, or the one that was being handled, and so on."""
+    found: list[BaseException] = []
+    while (before := error.__cause__ or error.__context__) is not None and before not in found and len(found) < 10:
+        found.append(before)
+        error = before
+    return found
+
+
+def _one_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {_described(error, str).strip()}".splitlines()[0]
 
 
 def one_line(error: BaseException, script: Path) -> str:

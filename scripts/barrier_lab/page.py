@@ -4,7 +4,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from barrier_lab.report import owner
+from barrier_lab.frames import owner
 from barrier_lab.trace import Output
 
 if TYPE_CHECKING:

@@ -20,22 +20,47 @@ KEPT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of source code."""
+
+    file: str
+    line: int
+    function: str
+
+
 @dataclass(slots=True)
 class Span:
-    """One interval on one rank: a collective, a message, a wait for a handle, or a sleep."""
+    """One interval on one rank: a collective, a message, the making of a group, a wait for a handle, or a sleep."""
 
     rank: int
-    name: str  # as in Python: "barrier", "all_reduce", "wait", "sleep", …
-    kind: str  # "collective", "p2p", "wait" or "sleep"
-    group: str | None  # "default" or the group's own name; None for a sleep
+    name: str  # as in Python: "barrier", "all_reduce", "new_group", "wait", "sleep", …
+    kind: str  # "collective", "p2p", "group", "wait" or "sleep"
+    group: str | None  # "default" or the group's own name; what makes groups has its own name here; None for a sleep
     seq: int | None  # 1 for the rank's first collective on this group; None for sleeps, waits and messages
     begin: float  # seconds from the common start
     end: float | None  # None: it had not ended when the recording stopped
     blocked: bool  # the rank could do nothing else meanwhile
     error: str | None = None  # the exception that ended it, as "RuntimeError: first line"
-    file: str | None = None  # where the experiment called it
+    file: str | None = None  # where the reader's code called it: the innermost line in a file of theirs
     line: int | None = None
     function: str | None = None
+    callers: tuple[Place, ...] = ()  # the reader's frames around that line, innermost first
+    via: str | None = None  # the library function that made the call; None if the reader's line called it itself
+    on: str = ""  # its group as a reader knows it: "the group of ranks 0 and 2"; nothing for the default group
+    op: int | None = None  # its number in the rank's trace
+    of: int | None = None  # of a wait: the number of the call that it is for
+    handle: bool = False  # Python got a handle of it
+    thread: str | None = None  # the name of the thread; None for the main one
+    peer: int | None = None  # of a message: the other rank, None for any
+    tag: int | None = None
+    root: int | None = None  # the rank that a broadcast comes from, that a reduce goes to, …
+    reduce: str | None = None  # "SUM", …
+    tensor: str | None = None  # "float32[2, 3]": what every rank must bring alike
+    numel: int | None = None  # how many elements that is
+    ranks: tuple[int, ...] = ()  # of the making of a group: its members
+    handling: str | None = None  # the exception that was being handled when it began, as "ValueError: first line"
+    raised_at: Place | None = None  # where that one was raised
 
 
 @dataclass(slots=True)
@@ -48,15 +73,6 @@ class Output:
 
 
 @dataclass(slots=True)
-class Place:
-    """A line of source code."""
-
-    file: str
-    line: int
-    function: str
-
-
-@dataclass(slots=True)
 class Rank:
     """All that is known of one rank."""
 
@@ -65,13 +81,18 @@ class Rank:
     signal: str | None = None  # "SIGKILL", … when a signal ended it before the runner did
     output: list[Output] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)  # in order of begin
-    stuck_at: Place | None = None  # where it stood when the deadline passed
+    stuck_at: Place | None = None  # where its main thread was when the deadline passed
+    stuck_callers: tuple[Place, ...] = ()  # the reader's frames around that line, innermost first
+    stuck_threads: dict[str, tuple[Place, ...]] = field(default_factory=dict)  # the same of its other threads, by name
     stuck_in: str | None = None  # the call there by which ranks make a group together: "new_group", …
     leaving: bool = False  # then it had come out of its worker, and its objects were being destroyed
     error: str | None = None  # what it raised, with the traceback through the experiment's own lines
-    error_at: Place | None = None  # the experiment's line that raised
+    error_at: Place | None = None  # the innermost of the reader's lines that it passed through
+    error_by: str | None = None  # whose code raised: "own", "torch", "Python", …; None where the trace does not say
+    error_chain: tuple[str, ...] = ()  # the errors before it, its cause first, as "RuntimeError: first line"
     result: object = None  # what its worker returned, if JSON can hold it
     started: bool = False  # it reached the common start
+    exited: bool = False  # its process came to its end by itself
     ended: float | None = None  # when its worker returned or raised; None if it never did
     last: float = 0.0  # the latest moment of which its files speak
 
@@ -94,6 +115,9 @@ class Trace:
     deadline: float | None
     stopped: float | None  # when the runner ended the ranks that were left; None if it had not to
     ranks: list[Rank]
+    groups: dict[str, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # name in the trace -> ranks, as far as it is known
 
     @property
     def end(self) -> float:

@@ -2,15 +2,14 @@
 
 import linecache
 import re
-import sysconfig
 from pathlib import Path
 
 from barrier_lab.diagnose import stands, verdict
 from barrier_lab.diagnose.failure import is_victim
 from barrier_lab.diagnose.words import summary, who
+from barrier_lab.frames import owner
 from barrier_lab.trace import Place, Trace
 
-_PYTHON = sysconfig.get_path("stdlib")
 _FRAME = re.compile(r'^  File "(?P<file>[^"]*)", line \d+')
 
 
@@ -56,12 +55,3 @@ def own_traceback(text: str) -> str:
         if keep:
             kept.append(line)
     return "\n".join(kept)
-
-
-def owner(file: str) -> str | None:
-    """Whose code a file is if it is not the reader's: an installed package ("torch"), this one, or Python itself."""
-    if found := re.search(r"/(?:site|dist)-packages/(\w+)", file):
-        return found[1]
-    if Path(file).is_relative_to(Path(__file__).parent):
-        return "barrier_lab"
-    return "Python" if file.startswith("<frozen") or Path(file).is_relative_to(_PYTHON) else None

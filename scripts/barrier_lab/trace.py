@@ -9,11 +9,13 @@ Times are seconds from the common start of the ranks (t = 0); what came before i
 
 import gc
 import json
-from dataclasses import asdict
+from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from barrier_lab.english import ordinal, who
 from barrier_lab.records import Output, Place, Rank, Span, Trace
-from barrier_lab.stacks import calls_worker, makes_group, stack_frames, stuck_at
+from barrier_lab.stacks import calls_worker, makes_group, own_frames, stack_frames, thread_frames
 
 __all__ = ["SCHEMA", "Output", "Place", "Rank", "Span", "Trace", "read", "stack_frames", "to_dict"]
 
@@ -42,6 +44,8 @@ def _read(directory: Path) -> Trace:
     world_size = about.get("world_size") or max(events, default=-1) + 1
     known = {entry["rank"]: entry for entry in run.get("ranks", [])}
     ranks = [_read_rank(directory, n, events.get(n, []), known.get(n, {}), about) for n in range(world_size)]
+    groups = _groups(ranks, events)
+    _label_groups(ranks, groups)
     return Trace(
         directory=directory,
         experiment=about.get("experiment") or directory.name,
@@ -57,6 +61,7 @@ def _read(directory: Path) -> Trace:
         deadline=about.get("deadline"),
         stopped=run.get("stopped"),
         ranks=ranks,
+        groups=groups,
     )
 
 
@@ -64,10 +69,9 @@ def to_dict(trace: Trace) -> dict:
     """The JSON object of ``--json``, without outcome and verdict."""
     ranks = []
     for rank in trace.ranks:
-        spans = [{k: v for k, v in asdict(s).items() if k not in ("rank", "function")} for s in rank.spans]
-        entry = asdict(rank)
-        kept = {k: entry[k] for k in ("rank", "exit_code", "signal", "output", "stuck_at", "error")}
-        ranks.append(kept | {"spans": spans})
+        spans = [{k: v for k, v in asdict(s).items() if k not in _UNTOLD} for s in rank.spans]
+        entry = asdict(replace(rank, spans=[]))
+        ranks.append({k: entry[k] for k in _TOLD} | {"spans": spans})
     return {
         "schema": SCHEMA,
         "experiment": trace.experiment,
@@ -77,8 +81,13 @@ def to_dict(trace: Trace) -> dict:
         "world_size": trace.world_size,
         "torch": trace.torch,
         "wall_s": trace.wall_s,
+        "groups": trace.groups,
         "ranks": ranks,
     }
+
+
+_TOLD = ("rank", "exit_code", "signal", "output", "stuck_at", "stuck_callers", "error", "error_at")
+_UNTOLD = ("rank", "function", "handle")
 
 
 def _read_json(path: Path) -> dict:
@@ -119,6 +128,8 @@ def _first_about(events: dict[int, list[dict]]) -> dict:
         for event in events[rank]:
             if event.get("cat") == "meta" and event["name"] in ("rank", "backend"):
                 about |= {key: value for key, value in event["args"].items() if about.get(key) is None}
+            elif event.get("cat") == "group" and event["args"].get("backend"):  # of init_process_group
+                about["backend"] = about.get("backend") or event["args"]["backend"]
         if about:
             break
     return about
@@ -132,10 +143,7 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
         start = next((e["ts"] for e in events if "ts" in e), 0.0)
     rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
     stack = _read_text(directory / f"rank{number}.stack")
-    frames = stack_frames(stack)
-    rank.stuck_at = stuck_at(frames, about.get("script"))
-    rank.stuck_in = next((f.function for f in reversed(frames) if makes_group(f)), None)
-    rank.leaving = rank.started and bool(frames) and calls_worker(frames[0])
+    _take_stack(rank, stack, about.get("script"), events)
     if stack and about.get(
         "deadline"
     ):  # between the deadline and its end, a rank may see others end: no part of the run
@@ -152,14 +160,70 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     return rank
 
 
+def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) -> None:
+    """Where the threads were, in the reader's own lines."""
+    installed = next((e["args"]["folders"] for e in events if e.get("cat") == "installed"), ())
+    frames = stack_frames(stack)
+    if own := own_frames(frames, script, installed):
+        rank.stuck_at, rank.stuck_callers = own[0], tuple(own[1:])
+    rank.stuck_in = next((f.function for f in reversed(frames) if makes_group(f)), None)
+    rank.leaving = rank.started and bool(frames) and calls_worker(frames[0])
+    names = {e["args"].get("ident"): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    for ident, found in thread_frames(stack).items():
+        if ident in names and (own := own_frames(found, script, installed)):
+            rank.stuck_threads[names[ident]] = tuple(own)
+
+
+def _groups(ranks: list[Rank], events: dict[int, list[dict]]) -> dict[str, tuple[int, ...]]:
+    """The ranks of each group.  Groups to which ranks gave one name although their members differ are told apart."""
+    said: dict[int, dict[str, tuple[int, ...]]] = {}
+    for number, found in events.items():
+        marks = (e["args"] for e in found if e.get("cat") == "group" and e["name"] == "group")
+        said[number] = {args["group"]: tuple(args["ranks"]) for args in marks if args.get("ranks")}
+    groups: dict[str, tuple[int, ...]] = {}
+    for rank in ranks:
+        renamed = {}
+        for name, members in said.get(rank.rank, {}).items():
+            if groups.setdefault(name, members) != members:
+                renamed[name] = f"{name} of {members}"
+                groups[renamed[name]] = members
+        for span in rank.spans if renamed else ():
+            span.group = renamed.get(span.group, span.group)
+    return groups
+
+
+def _label_groups(ranks: list[Rank], groups: dict[str, tuple[int, ...]]) -> None:
+    """Give each call on another group than the default one the words for its group."""
+    labels: dict[str | None, str] = {}
+    alike: Counter = Counter()
+    for name, members in groups.items():
+        base, _, life = name.partition("#")
+        if base == "default":
+            labels[name] = f"the {ordinal(int(life))} default group" if life else ""
+            continue
+        alike[members] += 1
+        nth = f"{ordinal(alike[members])} " if alike[members] > 1 else ""
+        labels[name] = f"the {nth}group of {who(members)}"
+    for rank in ranks:
+        for span in rank.spans:
+            if span.group not in (None, "default") and span.kind != "group":
+                name = f"new group {span.group}" if span.group.isdigit() else f"group {span.group}"
+                span.on = labels.get(span.group, name)
+
+
 def _take_mark(rank: Rank, event: dict, start: float) -> None:
     args = event.get("args", {})
     if event["cat"] == "error":
         rank.error = args["traceback"]
+        rank.error_by, rank.error_chain = args.get("raised_by"), tuple(args.get("chain", ()))
         if args.get("file"):
             rank.error_at = Place(args["file"], args["line"], args["function"])
     elif event["name"] == "end":
         rank.ended = (event["ts"] - start) / 1e6
+    elif event["name"] == "exit":
+        rank.exited = True
+        if rank.exit_code is None and rank.signal is None:
+            rank.exit_code = args.get("code")
     elif event["name"] == "result":
         rank.result = args["value"]
 
@@ -175,31 +239,54 @@ def _spans(number: int, events: list[dict], start: float) -> list[Span]:
     """Pair the events: B with E by (thread, op) or nesting, b with e by id; a blocking call keeps its B/E pair only."""
     spans: dict[int, Span] = {}
     blocking: dict[int, Span] = {}
+    paths: dict[int, tuple[Place, ...]] = {}
+    threads: dict[int, str] = {}
     for event in events:
         phase, args = event["ph"], event.get("args", {})
         if phase in ("B", "b"):
             if args["op"] in blocking:
                 continue
             table = blocking if phase == "B" else spans
-            table[args["op"]] = Span(
-                rank=number,
-                name=event["name"],
-                kind=event["cat"],
-                group=args.get("group"),
-                seq=args.get("seq"),
-                begin=(event["ts"] - start) / 1e6,
-                end=None,
-                blocked=phase == "B",
-                file=args.get("file"),
-                line=args.get("line"),
-                function=args.get("function"),
-            )
+            table[args["op"]] = _span(number, event, start, paths, threads)
         elif phase in ("E", "e"):
             span = (blocking if phase == "E" else spans).get(args["op"])
             if span is not None:
                 span.end = (event["ts"] - start) / 1e6
                 span.error = args.get("error") or span.error
+        elif event.get("cat") == "path":
+            paths[args["path"]] = tuple(Place(*frame) for frame in args["frames"][1:])
+        elif event["name"] == "thread_name":
+            threads[event["tid"]] = args["name"]
     return sorted((spans | blocking).values(), key=lambda span: span.begin)
+
+
+_FACTS = {"via", "handle", "of", "peer", "tag", "root", "reduce", "tensor", "numel", "handling"}
+
+
+def _span(number: int, event: dict, start: float, paths: dict, threads: dict) -> Span:
+    args = event["args"]
+    span = Span(
+        rank=number,
+        name=event["name"],
+        kind=event["cat"],
+        group=args.get("group"),
+        seq=args.get("seq"),
+        begin=(event["ts"] - start) / 1e6,
+        end=None,
+        blocked=event["ph"] == "B",
+        file=args.get("file"),
+        line=args.get("line"),
+        function=args.get("function"),
+        op=args["op"],
+        thread=threads.get(event.get("tid")),
+    )
+    if len(args) > 6:  # the first fields are those of every event
+        span.callers = paths.get(args.get("path"), ())
+        for key in _FACTS & args.keys():
+            setattr(span, key, args[key])
+        span.ranks = tuple(args.get("ranks", ()))
+        span.raised_at = Place(*args["raised_at"]) if "raised_at" in args else None
+    return span
 
 
 def _read_output(path: Path, start: float) -> list[Output]:
@@ -216,8 +303,10 @@ def _read_output(path: Path, start: float) -> list[Output]:
 
 
 def _mark_blocked_below_python(rank: Rank) -> None:
-    """A collective that C++ started and that never completed blocks the rank if the rank still stands on its line."""
+    """A collective that C++ started and that never completed blocks the rank if the rank is still on its line."""
     here = rank.stuck_at
     for span in rank.spans:
-        if here and span.end is None and span.kind == "collective" and (span.file, span.line) == (here.file, here.line):
-            span.blocked = True
+        if here and span.end is None and span.kind == "collective" and not span.handle and span.thread is None:
+            same_line = (span.file, span.line) == (here.file, here.line)
+            if same_line and (not span.callers or not rank.stuck_callers or span.callers == rank.stuck_callers):
+                span.blocked = True

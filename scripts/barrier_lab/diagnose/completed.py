@@ -1,12 +1,14 @@
 """Tell a completed run: when it was over, who waited for whom, and what to look at although it went well."""
 
+from barrier_lab.diagnose.difference import differences
+from barrier_lab.diagnose.explanations import brought, first_difference, silence
 from barrier_lab.diagnose.failure import failed_call
 from barrier_lab.diagnose.pairing import Calls, calls
 from barrier_lab.diagnose.phrases import Phrase, last_call, nth, sentences
 from barrier_lab.diagnose.words import at, duration, listed, spot, times, who
 from barrier_lab.trace import Trace
 
-# Collectives that no rank leaves before the last has come; a broadcast's source, for one, does not wait.
+# Collectives that no rank leaves before the last one has arrived; a broadcast's source, for one, does not wait.
 _ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
 
 
@@ -21,7 +23,18 @@ def completed(trace: Trace) -> list[str]:
         left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
     caught = _caught(trace)  # a wait that a time-out ended may be longer than any that ended well
-    return [*caught, *first, *([] if caught else _longest_wait(trace, found)), *_counts(trace, found)]
+    waited = [] if caught else _longest_wait(trace, found)
+    return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(found), *silence(trace)]
+
+
+def _odd_pairs(found: Calls) -> list[str]:
+    """Calls that were paired, and did not fail, although they are not the same call or did not bring the same."""
+    said = [first_difference(found, stray) for stray in differences(found)[:1]]
+    for by_rank in found.values():
+        for seq in next(iter(by_rank.values())):
+            if told := brought([order[seq] for order in by_rank.values() if seq in order]):
+                return [*said, *told]
+    return said
 
 
 def _longest_wait(trace: Trace, found: Calls) -> list[str]:

@@ -3,9 +3,12 @@
 import math
 import re
 
+from barrier_lab.diagnose.difference import kinds, shifts
+from barrier_lab.diagnose.explanations import brought, first_difference
 from barrier_lab.diagnose.pairing import Calls, calls, meeting
-from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands
-from barrier_lab.diagnose.words import at, clock, summary
+from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands, waiting
+from barrier_lab.diagnose.waits import blocked_in, in_flight, waits
+from barrier_lab.diagnose.words import at, clock, site, summary
 from barrier_lab.trace import Rank, Span, Trace
 
 _VICTIM = re.compile(
@@ -13,11 +16,11 @@ _VICTIM = re.compile(
 )
 _OWN = re.compile(r"EADDRINUSE|address already in use|failed to (listen|bind)", re.I)  # of a socket, yet no victim's
 _APART = 0.25  # seconds: a rank may see that another is going before that one's own error is written
-_TIME_OUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.IGNORECASE)
+_TIMEOUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.IGNORECASE)
 
 
 def failed(trace: Trace) -> list[str]:
-    """The causes in order of time, who was missing where a time-out ended a wait, the victims, and the rest."""
+    """The causes in order of time, who was missing where a timeout ended a wait, the victims, and the rest."""
     found = calls(trace)
     left = _left_early(trace, found)
     causes = [(rank.rank, phrase) for rank in trace.ranks if (phrase := _cause(found, rank, left))]
@@ -28,10 +31,49 @@ def failed(trace: Trace) -> list[str]:
     first = _before(victims, causes)
     then = [victim for victim in victims if victim not in first]
     told = blamed | {rank for rank, _ in late} | {rank for rank, _ in victims}
-    rest = [(r.rank, stands(r)) for r in trace.ranks if r.rank not in told and r.ended is None]
+    rest = [(r.rank, _at_the_end(trace, r)) for r in trace.ranks if r.rank not in told and r.ended is None]
     stop = f"when the run was stopped at {clock(trace.stopped)}" if trace.stopped else "when its files end"
     broke = [*sentences(first), *sentences(causes), *sentences(late, "by then"), *sentences(then)]
-    return [*broke, *sentences(rest, stop)]
+    strays, pairs = _differing(trace, found)
+    explained = strays and not any(_by_itself(trace.ranks[rank]) for rank in blamed)
+    return [*(strays if explained else []), *broke, *sentences(rest, stop), *pairs, *([] if explained else strays)]
+
+
+def _at_the_end(trace: Trace, rank: Rank) -> Phrase:
+    """Where a rank was that had not ended: in the call that it waits for, or somewhere else."""
+    wait = next((wait for wait in waits(trace) if wait.rank == rank.rank and wait.thread is None), None)
+    if wait is None or wait.held is None:
+        return stands(rank)
+    return Phrase(waiting(rank, wait).text.replace("{is}", "{was}"))
+
+
+def _differing(trace: Trace, found: Calls) -> tuple[list[str], list[str]]:
+    """The first difference of a group in whose calls ranks failed, and what the calls that failed brought."""
+    broken = [call for rank in trace.ranks if (call := _broken_call(rank)) and call.seq is not None]
+    at_least = {call.group: min(c.seq for c in broken if c.group == call.group) for call in broken}
+    strays = [stray for stray in shifts(found) if stray.seq <= at_least.get(stray.group, 0)]
+    others = [stray for stray in kinds(found) if stray.group not in {stray.group for stray in strays}]
+    pairs = []
+    for group, seq in at_least.items():
+        pairs += brought([order[seq] for order in found.get(group or "", {}).values() if seq in order])
+    return [first_difference(found, stray) for stray in [*strays, *others][:2]], pairs
+
+
+def _broken_call(rank: Rank) -> Span | None:
+    """The collective that failed on a rank, or in which a signal ended it."""
+    span = _failing_span(rank) or (blocked_in(rank) if rank.signal else None)
+    if span is not None and span.of is not None:
+        return next((call for call in rank.spans if call.op == span.of), span)
+    if span is None and rank.signal:
+        return next(iter(in_flight(rank)), None)
+    return span
+
+
+def _by_itself(rank: Rank) -> bool:
+    """Whether a rank ended for a reason of its own, and not in a call."""
+    if rank.signal:
+        return rank.signal not in ("SIGABRT", "SIGSEGV")
+    return bool(rank.exit_code or rank.error) and _failing_span(rank) is None
 
 
 def _before(victims: list[tuple[int, Phrase]], causes: list[tuple[int, Phrase]]) -> list[tuple[int, Phrase]]:
@@ -42,30 +84,44 @@ def _before(victims: list[tuple[int, Phrase]], causes: list[tuple[int, Phrase]])
 
 def is_victim(rank: Rank) -> bool:
     """Whether a rank's error is what a rank sees when another one has gone."""
-    return bool(rank.error and _VICTIM.search(summary(rank.error)) and not _OWN.search(rank.error))
+    if not rank.error:
+        return False
+    span = _failing_span(rank)
+    if span is not None:
+        return lost_peer(span.error) and (not span.handling or lost_peer(span.handling))
+    return rank.error_by in (None, "torch", "barrier_lab") and lost_peer(rank.error)
+
+
+def lost_peer(error: str | None) -> bool:
+    """Whether the words of an error say that a connection to another rank broke."""
+    return bool(error and _VICTIM.search(summary(error)) and not _OWN.search(error))
 
 
 def failed_call(rank: Rank, span: Span) -> Phrase:
     """A call that ended in an error."""
-    if is_time_out(span.error):
+    if is_timeout(span.error):
         found = re.search(r"(\d+) ?ms", span.error or "")
         length = f" of {int(found[1]) / 1000:g} s" if found else ""
-        text = f"waited in {{its}} {nth(rank, span)}{at(span)} until the time-out{length} ended it {{t}}"
+        text = f"waited in {{its}} {nth(rank, span)}{site(span)} until the timeout{length} ended it {{t}}"
     else:
-        text = f"failed in {{its}} {nth(rank, span)}{at(span)} {{t}}"
-    return Phrase(f"{text}: {quoted(_message(span.error))}", span.end)
+        text = f"failed in {{its}} {nth(rank, span)}{site(span)} {{t}}"
+    text = f"{text}: {quoted(_message(span.error))}"
+    if span.handling:
+        text += f", while handling {quoted(span.handling)}{at(span.raised_at)}"
+    return Phrase(text, span.end)
 
 
-def is_time_out(error: str | None) -> bool:
-    """Whether an error says that a time-out ran out, on this rank and not on another one before."""
-    return bool(error and _TIME_OUT.search(summary(error)) and not _VICTIM.search(summary(error)))
+def is_timeout(error: str | None) -> bool:
+    """Whether an error says that a timeout ran out, on this rank and not on another one before."""
+    return bool(error and _TIMEOUT.search(summary(error)) and not _VICTIM.search(summary(error)))
 
 
 def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
     """What a rank did that is not the consequence of another rank's end."""
     where, code = last_call(rank), rank.exit_code
     if rank.signal:
-        return Phrase(f"{{was}} ended by {rank.signal}{where}", rank.last)
+        reason = last_words(rank) if rank.signal == "SIGABRT" else ""
+        return Phrase(f"{{was}} ended by {rank.signal}{where}{f': {quoted(reason)}' if reason else ''}", rank.last)
     leaves = rank.error and summary(rank.error).startswith("SystemExit")
     if rank.error and not leaves:
         return None if is_victim(rank) else _saw(rank)
@@ -82,17 +138,44 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
 def _saw(rank: Rank) -> Phrase:
     """The error with which a rank ended: in a call, or in its own code."""
     if span := _failing_span(rank):
-        return failed_call(rank, span)
+        failure = failed_call(rank, span)
+        if _alike(rank.error, span.error):
+            return failure
+        return Phrase(
+            f"{failure.text}; {{it}} then raised {quoted(summary(rank.error or ''))}{at(rank.error_at)}", failure.t
+        )
     early = not rank.started or (rank.ended is not None and rank.ended < 0)
     moment = " before the common start" if early else "" if rank.ended is None else " {t}"
     return Phrase(f"raised {quoted(summary(rank.error or ''))}{moment}{at(rank.error_at)}", rank.ended)
 
 
 def _failing_span(rank: Rank) -> Span | None:
-    """The call whose error a rank raised; None if it raised for another reason."""
-    text = summary(rank.error or "")[:60]
-    broken = [s for s in rank.spans if s.error and summary(s.error)[:60] == text]
-    return broken[-1] if broken else None
+    """The call whose error a rank raised, or which led to it; None if it raised for another reason."""
+    if not rank.error:
+        return None
+    for error in (rank.error, *rank.error_chain):
+        broken = [span for span in rank.spans if span.error and _alike(error, span.error)]
+        if broken:
+            return broken[-1]
+    return None
+
+
+def _alike(error: str | None, other: str | None) -> bool:
+    return summary(error or "")[:60] == summary(other or "")[:60]
+
+
+_WHAT = re.compile(r"what\(\):\s*(?P<reason>.*)")
+_NOISE = re.compile(
+    r"^(\s|$|Fatal Python error|Current thread|Thread 0x|Extension modules|terminate called|<no Python)"
+)
+
+
+def last_words(rank: Rank) -> str:
+    """Why a rank aborted, from the last lines that it wrote on standard error; nothing if it wrote none."""
+    lines = [line.text for line in rank.output if line.stream == "stderr"][-60:]
+    found = [match["reason"] for line in lines if (match := _WHAT.search(line)) and match["reason"]]
+    said = found or [line for line in lines if not _NOISE.match(line)]
+    return summary(said[-1]) if said else ""
 
 
 def _message(error: str | None) -> str:
@@ -103,16 +186,18 @@ def _message(error: str | None) -> str:
 
 def _left_early(trace: Trace, found: Calls) -> set[int]:
     """Ranks that returned without an error and without calling a collective that broke for the others."""
-    broken = [s for r in trace.ranks if is_victim(r) and (s := _failing_span(r)) and s.seq is not None]
+    broken = [s for r in trace.ranks if is_victim(r) and (s := _broken_call(r)) and s.seq is not None]
     ended = {r.rank for r in trace.ranks if r.ended is not None and not r.error and not r.exit_code}
     first = {(s.group, s.seq): s for s in broken}
     return {rank for span in first.values() for rank in meeting(trace, found, span, []).missing if rank in ended}
 
 
 def _late(trace: Trace, found: Calls) -> list[tuple[int, Phrase]]:
-    """Who had not come to the first collective that a time-out ended, and where it stood then."""
+    """Who had not arrived at the first collective that a timeout ended, and where it was then."""
     ended = [
-        s for r in trace.ranks if r.error and (s := _failing_span(r)) and s.seq is not None and is_time_out(s.error)
+        call
+        for r in trace.ranks
+        if (s := _failing_span(r)) and is_timeout(s.error) and (call := _broken_call(r)) and call.seq is not None
     ]
     if not ended:
         return []

@@ -1,12 +1,14 @@
 """Which call of one rank pairs with which call of another.
 
-The rule: the k-th collective that a rank calls on a group pairs with every other rank's k-th, on whatever line it
-stands and whatever its kind.
+The rule: the k-th collective that a rank calls on a group pairs with every other rank's k-th, on whatever line it is
+and whatever its kind.  The making of groups is counted in the same way, in a series of its own.  A message pairs with
+the k-th message of the same group, sender, receiver and tag.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from barrier_lab.trace import Rank, Span, Trace
+from barrier_lab.trace import Span, Trace
 
 Calls = dict[str, dict[int, dict[int, Span]]]  # group -> rank -> place in the rank's order -> call
 
@@ -20,6 +22,7 @@ class Meeting:
     name: str  # as the first of the waiting ranks calls it
     waiting: list[int]  # called it, and it did not return (or ended in an error)
     missing: list[int]  # belong to the group and had not called it
+    on: str = ""  # the group as a reader knows it
 
 
 def calls(trace: Trace) -> Calls:
@@ -27,7 +30,7 @@ def calls(trace: Trace) -> Calls:
     found: Calls = {}
     for rank in trace.ranks:
         for span in rank.spans:
-            if span.kind == "collective" and span.seq is not None and span.group is not None:
+            if span.kind in ("collective", "group") and span.seq is not None and span.group is not None:
                 found.setdefault(span.group, {}).setdefault(rank.rank, {})[span.seq] = span
     for by_rank in found.values():
         for rank, order in by_rank.items():
@@ -36,96 +39,65 @@ def calls(trace: Trace) -> Calls:
 
 
 def members(trace: Trace, found: Calls, group: str) -> list[int]:
-    """All ranks for the default group; of another group those that have used it, since a trace holds no more."""
+    """The ranks of a group: as the trace tells them; else all for the default group, and for another its users."""
+    if group in trace.groups:
+        return sorted(trace.groups[group])
     return list(range(trace.world_size)) if group == "default" else sorted(found.get(group, {}))
+
+
+def expected(trace: Trace, found: Calls, span: Span) -> list[int]:
+    """The ranks that must call what ``span`` is a call of; for a new group, its members."""
+    return sorted(span.ranks) if span.kind == "group" and span.ranks else members(trace, found, span.group or "default")
 
 
 def meeting(trace: Trace, found: Calls, span: Span, waiting: list[int]) -> Meeting:
     """Who called the collective that ``span`` belongs to, and who did not."""
     group, seq = span.group or "default", span.seq or 0
     used = found.get(group, {})
-    missing = [rank for rank in members(trace, found, group) if next(reversed(used.get(rank, {})), 0) < seq]
-    return Meeting(group, seq, span.name, waiting, missing)
+    missing = [rank for rank in expected(trace, found, span) if next(reversed(used.get(rank, {})), 0) < seq]
+    return Meeting(group, seq, span.name, waiting, missing, span.on)
 
 
-def missing(trace: Trace) -> list[Meeting]:
-    """The collectives in which ranks waited at the end, or that failed, each with the ranks that did not come."""
-    found = calls(trace)
-    spans: dict[tuple[str, int], list[Span]] = {}
-    for rank in trace.ranks:
-        held = waits_for(rank)
-        failed = [s for s in rank.spans if s.error and s.kind == "collective" and s.seq is not None]
-        for span in [*failed, *([held] if held and held.seq is not None else [])]:
-            spans.setdefault((span.group or "default", span.seq or 0), []).append(span)
-    return [meeting(trace, found, group[0], [s.rank for s in group]) for group in spans.values()]
+def counterpart(trace: Trace, message: Span) -> Span | None:
+    """The call that takes what ``message`` sends, or sends what it takes; None if nobody had made it.
 
-
-def in_flight(rank: Rank) -> list[Span]:
-    """Collectives that a rank has started and that have not completed, without the one it is blocked in."""
-    return [s for s in rank.spans if s.kind == "collective" and s.end is None and not s.blocked]
-
-
-def blocked_in(rank: Rank, moment: float | None = None) -> Span | None:
-    """The innermost call that held a rank at a moment (None: when its files end).
-
-    C++ may start several collectives for one call: the rank waits for the first of them that has not completed.
+    A message from any rank has none that is sure.
     """
-    inner = None
-    for span in reversed(rank.spans):
-        begun = moment is None or span.begin <= moment
-        if not (span.blocked and begun and (span.end is None or (moment is not None and span.end > moment))):
-            continue
-        if inner is None or _together(span, inner):
-            inner = span
-    return inner
+    if message.peer is None or not 0 <= message.peer < len(trace.ranks):
+        return None
+    place = sum(1 for other in _alike(trace, message.rank, message) if other.begin < message.begin)
+    others = list(_opposite(trace, message))
+    return others[place] if place < len(others) else None
 
 
-def _together(span: Span, other: Span) -> bool:
-    """Whether two calls are collectives of the same kind that one line started."""
-    same = (span.name, span.group, span.file, span.line) == (other.name, other.group, other.file, other.line)
-    return same and span.kind == "collective"
+def series(span: Span) -> tuple:
+    """What calls have in common that are counted together: "2nd send to rank 1" is the second of its series."""
+    return span.name, span.kind, span.group, span.peer, span.tag
 
 
-def waits_for(rank: Rank) -> Span | None:
-    """The collective that a rank waits for at the end: the one it is blocked in, or the oldest that is in flight."""
-    span = blocked_in(rank)
-    if span and span.kind == "collective":
-        return span
-    placed = rank.leaving or (rank.stuck_at and not rank.stuck_in)
-    if (span and span.kind == "wait") or (span is None and placed):
-        return next(iter(in_flight(rank)), None)
-    return None
+def other_side(message: Span) -> str:
+    """ " to rank 1 with tag 2"; nothing for what is no message."""
+    if message.kind != "p2p" or message.tag is None:
+        return ""
+    way = "to" if is_send(message) else "from"
+    tag = f" with tag {message.tag}" if message.tag else ""
+    return f" {way} {'any rank' if message.peer is None else f'rank {message.peer}'}{tag}"
 
 
-def mismatch(found: Calls) -> list[Span] | None:
-    """The first calls that pair although they are of different kinds, one per kind; None if all agree."""
-    for by_rank in found.values():
-        for seq in range(1, max(max(order) for order in by_rank.values()) + 1):
-            kinds: dict[str, Span] = {}
-            for order in by_rank.values():
-                if seq in order:
-                    kinds.setdefault(order[seq].name, order[seq])
-            if len(kinds) > 1:
-                return list(kinds.values())
-    return None
+def is_send(message: Span) -> bool:
+    """Whether a message goes out."""
+    return "send" in message.name
 
 
-def shift(found: Calls) -> tuple[Span, Span] | None:
-    """The first two calls that pair although one of their lines is another call of the other rank: counts have shifted.
+def _alike(trace: Trace, rank: int, message: Span) -> Iterator[Span]:
+    way = (message.group, message.peer, message.tag, is_send(message))
+    for span in trace.ranks[rank].spans:
+        if span.kind == "p2p" and (span.group, span.peer, span.tag, is_send(span)) == way:
+            yield span
 
-    Only where the ranks called a different number of times; two lines that always pair (an ``if`` and its ``else``)
-    are no shift.
-    """
-    for by_rank in found.values():
-        counts = {len(order) for order in by_rank.values()}
-        if len(counts) < 2:
-            continue
-        longest = max(by_rank.values(), key=len)
-        lines = {(s.file, s.line) for s in longest.values()}
-        for order in by_rank.values():
-            for seq, span in order.items():
-                mine = longest.get(seq)
-                here = (span.file, span.line)
-                if mine and (mine.file, mine.line) != here and here in lines and span.file:
-                    return mine, span
-    return None
+
+def _opposite(trace: Trace, message: Span) -> Iterator[Span]:
+    way = (message.group, message.rank, message.tag, not is_send(message))
+    for span in trace.ranks[message.peer].spans:
+        if span.kind == "p2p" and (span.group, span.peer, span.tag, is_send(span)) == way:
+            yield span

@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from barrier_lab.diagnose.pairing import Calls, Meeting, blocked_in, in_flight
-from barrier_lab.diagnose.words import at, duration, group_name, listed, ordinal, spoken, spot, summary, times, who
+from barrier_lab.diagnose.pairing import Calls, Meeting, is_send, other_side, series
+from barrier_lab.diagnose.waits import Wait, blocked_in, in_flight
+from barrier_lab.diagnose.words import at, duration, listed, ordinal, path, site, spoken, spot, summary, times, who
 from barrier_lab.trace import Rank, Span
 
 MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
@@ -59,27 +60,50 @@ def closed(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def waiting(rank: Rank) -> Phrase:
-    """What a rank waits in at the end; it must wait for a collective, a message or a handle."""
-    span, open_ones = blocked_in(rank), in_flight(rank)
-    pending = f"{{its}} {nth(rank, open_ones[0])}{at(open_ones[0])}" if open_ones else ""
-    if span is None and rank.leaving:
-        return Phrase(f"had left {{its}} worker and {{was}} ending; {pending} had not completed")
-    if span is None:
-        return Phrase(f"{{was}} at {spot(rank.stuck_at)}; {pending} had not completed")
-    if span.kind != "wait":
-        return Phrase(f"{{is}} waiting in {{its}} {nth(rank, span)}{at(span)}")
-    if len(open_ones) == 1:
-        return Phrase(f"{{is}} waiting in wait(){at(span)} for {pending} to complete")
-    several = f"; {len(open_ones)} of {{its}} collectives had not completed" if open_ones else ""
-    return Phrase(f"{{is}} waiting in wait(){at(span)} for a handle{several}")
+def waiting(rank: Rank, wait: Wait) -> Phrase:
+    """What a thread of a rank waits in at the end."""
+    call, held = wait.call, wait.held
+    if held is None:
+        pending = f"{{its}} {nth(rank, call)}{site(call)} had not completed"
+        here = "had left {its} worker and {was} ending" if rank.leaving else f"{{was}} at {_stuck(rank)}"
+        return Phrase(f"{here}; {pending}")
+    if held is call and call.kind != "wait":
+        text = f"{{is}} waiting in {{its}} {nth(rank, call)}{site(call)}"
+    elif held is not call:
+        brief = at(call) if spot(call) != spot(held) else ""
+        text = f"{{is}} waiting in wait(){site(held)} for {{its}} {nth(rank, call)}{brief} to complete"
+    else:
+        open_ones = in_flight(rank)
+        several = f"; {len(open_ones)} of {{its}} collectives had not completed" if open_ones else ""
+        text = f"{{is}} waiting in wait(){site(held)} for a handle{several}"
+    where = f" in thread {quoted(wait.thread)}" if wait.thread else ""
+    return Phrase(f"{text}{where}{_circumstances(rank, held)}")
+
+
+def _circumstances(rank: Rank, held: Span) -> str:
+    """Under which exception, or after which end of its worker, a rank is in a call."""
+    if held.handling:
+        return f", while handling {quoted(held.handling)}{at(held.raised_at)}"
+    if rank.ended is None or held.begin < rank.ended:
+        return ""
+    if rank.error:
+        return f", after {{it}} had raised {quoted(summary(rank.error))}{at(rank.error_at)}"
+    return ", after {its} worker had returned"
+
+
+def _stuck(rank: Rank) -> str:
+    """ "engine.py:12 (in read), called from main.py:15": where the main thread was."""
+    place = rank.stuck_at
+    callers = path(place, rank.stuck_callers).partition(", called from ")[2].rstrip(")")
+    inside = f" (in {place.function})" if place.function else ""
+    return f"{spot(place)}{inside}{f', called from {callers}' if callers else ''}"
 
 
 def stands(rank: Rank, moment: float | None = None) -> Phrase:
     """Where a rank stood at a moment; None: when its files end."""
     if not rank.started and not rank.spans:
-        here = f"; {{it}} {{was}} at {spot(rank.stuck_at)}" if rank.stuck_at else ""
-        return Phrase(f"had not come to the common start{here}")
+        here = f"; {{it}} {{was}} at {_stuck(rank)}" if rank.stuck_at else ""
+        return Phrase(f"had not arrived at the common start{here}")
     over = moment is None or rank.last <= moment
     if rank.signal and over:
         return Phrase(f"had been ended by {rank.signal}")
@@ -93,36 +117,50 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
     span = blocked_in(rank, moment)
     if span:
         called = spoken(span.name) if span.kind == "sleep" else f"{{its}} {nth(rank, span)}"
-        return Phrase(f"{{was}} {'' if span.kind == 'sleep' else 'waiting '}in {called}{at(span)}")
+        words = "" if span.kind == "sleep" else "waiting "
+        return Phrase(f"{{was}} {words}in {called}{site(span)}{_circumstances(rank, span)}")
     if place := _by_stack(rank):
         return Phrase(place)
     done = [s for s in rank.spans if s.end is not None and (moment is None or s.end <= moment)]
     if done:
-        return Phrase(f"had last come back from {spoken(done[-1].name)}{at(done[-1])}")
+        return Phrase(f"had last returned from {spoken(done[-1].name)}{at(done[-1])}")
     return Phrase("had made no call that is recorded")
 
 
 def _by_stack(rank: Rank) -> str:
     """Where a rank stands that is in no recorded call; nothing where it has left no stack."""
     if rank.stuck_in:
-        return f"{{was}} in {rank.stuck_in}{at(rank.stuck_at)}"
+        return f"{{was}} in {rank.stuck_in}{path(rank.stuck_at, rank.stuck_callers)}"
     if rank.leaving:
         return "had left {its} worker and {was} ending"
-    return f"{{was}} at {spot(rank.stuck_at)} (in {rank.stuck_at.function})" if rank.stuck_at else ""
+    return f"{{was}} at {_stuck(rank)}" if rank.stuck_at else ""
 
 
 def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -> Phrase:
-    """How far a missing rank had come on the way to a collective, and where it stood."""
+    """How far a missing rank was on the way to a collective, and where it was."""
     order = found.get(met.group, {}).get(rank.rank, {})
     order = {seq: span for seq, span in order.items() if moment is None or span.begin <= moment}
     stand = stands(rank, moment)
     same = sum(span.name == met.name for span in order.values())
-    on = on_group(met.group)
+    on = on_group(met.on)
     if len(order) == same:
         called = f"had called {met.name}{on} {times(same)}" if same else f"had not called {met.name}{on}"
     else:
-        called = f"had called {len(order)} of the {met.seq} collectives{on} that this takes"
+        so_far = f"{len(order)} of the {met.seq} collectives{on} that this takes"
+        called = f"had called {so_far}" if same else f"had not called {met.name}{on} (it had called {so_far})"
     return Phrase(f"{called}{{when}}; {{it}} {stand.text}", stand.t)
+
+
+def lacks_message(rank: Rank, wait: Wait, moment: float | None = None) -> Phrase:
+    """What a rank had not done for one that waits for a message from it, or to it, and where it was."""
+    stand = stands(rank, moment)
+    return Phrase(f"had not called {needed(wait.call)}{{when}}; {{it}} {stand.text}", stand.t)
+
+
+def needed(message: Span) -> str:
+    """The call that a message needs on the other side: "send to rank 1 with tag 2"."""
+    tag = f" with tag {message.tag}" if message.tag else ""
+    return f"recv from rank {message.rank}{tag}" if is_send(message) else f"send to rank {message.rank}{tag}"
 
 
 def how_often(found: Calls, rank: Rank) -> str:
@@ -152,13 +190,13 @@ def last_call(rank: Rank) -> str:
 
 
 def nth(rank: Rank, span: Span) -> str:
-    """ "2nd barrier": which of the rank's calls of this name on this group it is."""
-    alike = [s for s in rank.spans if (s.name, s.kind, s.group) == (span.name, span.kind, span.group)]
+    """ "2nd barrier": which of the rank's calls of this name on this group, to or from this peer, it is."""
+    alike = [s for s in rank.spans if series(s) == series(span)]
     several = any(s.name == span.name and s.group != span.group for s in rank.spans)
-    on = " on the default group" if several and span.group == "default" else on_group(span.group)
-    return f"{ordinal(1 + next(i for i, s in enumerate(alike) if s is span))} {spoken(span.name)}{on}"
+    on = " on the default group" if several and span.group == "default" else on_group(span.on)
+    return f"{ordinal(1 + next(i for i, s in enumerate(alike) if s is span))} {spoken(span.name)}{other_side(span)}{on}"
 
 
-def on_group(group: str | None) -> str:
-    """ " on new group 1", or nothing for the default group."""
-    return "" if group in (None, "default") else f" on {group_name(group)}"
+def on_group(on: str) -> str:
+    """ " on the group of ranks 0 and 2", or nothing for the default group."""
+    return f" on {on}" if on else ""

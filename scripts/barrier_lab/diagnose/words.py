@@ -1,44 +1,28 @@
 """Small words of the verdict: lists of ranks, ordinals, places, error messages."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
-from barrier_lab.trace import Place, Span
+from barrier_lab.english import listed, ordinal, times, who
+from barrier_lab.records import Place, Span
+
+__all__ = [
+    "at",
+    "clock",
+    "duration",
+    "listed",
+    "ordinal",
+    "path",
+    "site",
+    "spoken",
+    "spot",
+    "summary",
+    "times",
+    "who",
+]
 
 BRIEF = 0.0995  # seconds: what is shorter is written in milliseconds
-
-
-def ordinal(n: int) -> str:
-    """1 -> "1st", 12 -> "12th"."""
-    ending = "th" if 10 <= n % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{ending}"
-
-
-def times(n: int) -> str:
-    """1 -> "once", 2 -> "twice", 3 -> "3 times"."""
-    return {1: "once", 2: "twice"}.get(n, f"{n} times")
-
-
-def listed(items: Iterable[str]) -> str:
-    """ "a, b and c"."""
-    *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def who(ranks: Iterable[int]) -> str:
-    """[3] -> "rank 3"; [0, 1, 2, 5] -> "ranks 0-2 and 5"."""
-    runs: list[list[int]] = []
-    for rank in sorted(ranks):
-        if runs and runs[-1][-1] == rank - 1:
-            runs[-1].append(rank)
-        else:
-            runs.append([rank])
-    parts = []
-    for run in runs:
-        parts += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(rank) for rank in run]
-    single = len(runs) == 1 and len(runs[0]) == 1
-    return f"{'rank' if single else 'ranks'} {listed(parts)}"
 
 
 def spot(place: Span | Place | None) -> str:
@@ -51,9 +35,28 @@ def at(place: Span | Place | None) -> str:
     return f" ({spot(place)})" if spot(place) else ""
 
 
-def group_name(group: str) -> str:
-    """The first group of ``dist.new_group``, which torch calls "1", is "new group 1"."""
-    return f"new group {group}" if group.isdigit() else f"group {group}"
+CALLERS = 3  # shown of one call
+
+
+def site(span: Span) -> str:
+    """Who made a call, where, and through which callers, to stand behind its name.
+
+    ", made by DDP.forward (engine.py:31, called from main.py:12)".
+    """
+    made = f", made by {span.via}" if span.via else ""
+    return f"{made}{path(span, span.callers)}"
+
+
+def path(place: Span | Place, callers: Sequence[Place]) -> str:
+    """ " (engine.py:31, called from main.py:12)": a line and its nearest callers, the outermost among them."""
+    where = spot(place)
+    if not where:
+        return ""
+    spots = [spot(caller) for caller in callers if caller.function != "<module>"]
+    spots = [here for here, before in zip(spots, [where, *spots], strict=False) if here != before]  # recursion
+    if len(spots) > CALLERS:
+        spots = [*spots[: CALLERS - 1], "…", spots[-1]]
+    return f" ({where}, called from {', '.join(spots)})" if spots else f" ({where})"
 
 
 def spoken(name: str) -> str:
@@ -78,7 +81,9 @@ def duration(t: float) -> str:
 
 
 _SUMMARY = re.compile(r"^[A-Za-z_][\w.]*(: .*)?$")
-_BELOW = re.compile(r"^\[[^\]]*\.(?:cc|cpp|h|hpp):\d+\] ")  # "[/pytorch/third_party/gloo/…/pair.cc:534] "
+_BELOW = re.compile(
+    r"^\[(?:enforce fail at )?[^\]]*\.(?:cc|cpp|h|hpp):\d+\] "
+)  # "[/pytorch/third_party/gloo/…/pair.cc:534] "
 _SOCKET = re.compile(r"useIpv6: \w+, code: -?\d+, ")  # before "name: EADDRINUSE, message: address already in use"
 _PEER = re.compile(r" ?\[[0-9a-fA-F.:]+\]:\d+")  # "[127.0.0.1]:40312": another one on each rank
 

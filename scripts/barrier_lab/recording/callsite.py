@@ -1,45 +1,70 @@
-"""Where in the reader's own code a call comes from: the first frame outside torch, this package and installed code."""
+"""Where in the reader's own code a call comes from, through which callers, and which library function made it."""
 
-import functools
-import os
-import site
 import sys
-import sysconfig
 import threading
 from types import FrameType
+from typing import NamedTuple
 
+from barrier_lab.frames import PACKAGE, is_own
 from barrier_lab.recording.recorder import Place
 
+MOST = 30  # callers kept of one call
+_FLOOR = ("run_worker", f"{PACKAGE}/rank.py")  # below it are the launcher's frames
+# Files that only hand a call on, so that they do not say who made it.
+_PASS_ON = ("/torch/nn/modules/module.py", "/torch/_ops.py", "/contextlib.py", "/_contextlib.py", "/c10d_logger.py")
+_C10D = "/torch/distributed/distributed_c10d.py"
 
-def caller(frame: FrameType | None) -> Place | None:
-    """The reader's line that led to ``frame``; in a thread that has none (autograd's), the main thread's."""
-    return _own_place(frame) or _own_place(sys._current_frames().get(threading.main_thread().ident))
+
+class Callsite(NamedTuple):
+    """The reader's frames that led to a call, innermost first, and the library function that they called."""
+
+    frames: tuple[Place, ...]
+    via: str | None  # "DistributedDataParallel.forward"; None if the reader called torch.distributed itself
+
+    @property
+    def place(self) -> Place | None:
+        """The innermost line of the reader's."""
+        return self.frames[0] if self.frames else None
 
 
-def _own_place(frame: FrameType | None) -> Place | None:
+def callsite(frame: FrameType | None) -> Callsite:
+    """The reader's lines that led to ``frame``; in a thread that has none (autograd's), the main thread's."""
+    found = _walk(frame)
+    return found if found.frames else _walk(sys._current_frames().get(threading.main_thread().ident))
+
+
+def _walk(frame: FrameType | None) -> Callsite:
+    found: list[Place] = []
+    inner: FrameType | None = None
     while frame is not None:
         code = frame.f_code
-        if is_own(code.co_filename):
-            return code.co_filename, frame.f_lineno, code.co_name
+        file = code.co_filename
+        if is_own(file):
+            if len(found) < MOST:
+                found.append((file, frame.f_lineno, code.co_name))
+        elif code.co_name == _FLOOR[0] and file == _FLOOR[1]:
+            break
+        elif not found and not file.endswith(_PASS_ON):
+            inner = frame
         frame = frame.f_back
-    return None
+    return Callsite(tuple(found), None if inner is None else _name(inner))
 
 
-@functools.lru_cache(maxsize=10_000)
-def is_own(filename: str) -> bool:
-    """Whether a file is the reader's: not generated, not installed, not part of Python, torch or this package."""
-    if filename.startswith("<") or "torchinductor" in filename or "torch_compile_debug" in filename:
-        return False
-    return not os.path.realpath(filename).startswith(_installed())
+def _name(frame: FrameType) -> str:
+    """A library function by its name, with its class; ``torch.distributed``'s own without."""
+    code = frame.f_code
+    if code.co_filename.endswith(_C10D):
+        return code.co_name
+    qualified = getattr(code, "co_qualname", code.co_name)
+    return qualified.replace(".<locals>", "").replace(".<genexpr>", "")
 
 
-@functools.lru_cache(maxsize=1)
-def _installed() -> tuple[str, ...]:
-    """The folders of code that is not the reader's, each with its closing separator."""
-    paths = sysconfig.get_paths()
-    folders = {paths[kind] for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders |= {*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(os.path.dirname(__file__))}
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        folders.add(os.path.dirname(torch.__file__))
-    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+def exception_place(error: BaseException) -> Place | None:
+    """The innermost of the reader's lines in an exception's traceback."""
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if is_own(code.co_filename):
+            place = code.co_filename, trace.tb_lineno, code.co_name
+        trace = trace.tb_next
+    return place

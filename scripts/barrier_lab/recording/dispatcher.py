@@ -8,10 +8,10 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from barrier_lab.recording.callsite import caller
-from barrier_lab.recording.recorder import describe
+from barrier_lab.recording.callsite import callsite, exception_place
+from barrier_lab.recording.recorder import Facts, describe
 from barrier_lab.recording.waits import is_blocking_message
-from barrier_lab.recording.watch import Watch
+from barrier_lab.recording.watch import Group, Watch, shape
 
 _PYTHON_NAMES = {
     "allreduce_": "all_reduce",
@@ -26,6 +26,22 @@ _PYTHON_NAMES = {
     "recv_any_source_": "recv",
 }
 _MESSAGES = ("send", "recv")
+# The argument of whose tensors all ranks must have the same kind and size; the others may differ, or have none.
+_TENSORS = {
+    "allreduce_": 0,
+    "allreduce_coalesced_": 0,
+    "allgather_": 1,
+    "_allgather_base_": 1,
+    "broadcast_": 0,
+    "reduce_": 0,
+    "gather_": 1,
+    "scatter_": 0,
+    "reduce_scatter_": 0,
+    "_reduce_scatter_base_": 0,
+    "send": 0,
+    "recv_": 0,
+    "recv_any_source_": 0,
+}
 _KEY = "BackendSelect"
 
 
@@ -37,23 +53,10 @@ def hook_all(watch: Watch) -> list[torch.library.Library]:
     for name, operator in _operators():
         library.impl(name, _hook(watch, operator, name, below), _KEY, with_keyset=True)
     functional = torch.library.Library("_c10d_functional", "IMPL")
-    waiting = torch.ops._c10d_functional.wait_tensor.default
-    functional.impl("wait_tensor", _wait_hook(watch, waiting, below), _KEY, with_keyset=True)
-    _note_the_backend(watch)
+    for name, operator in _functional_operators():
+        hook = _wait_hook if name == "wait_tensor" else _functional_hook
+        functional.impl(name, hook(watch, operator, below), _KEY, with_keyset=True)
     return [library, functional]
-
-
-def _note_the_backend(watch: Watch) -> None:
-    """Have ``init_process_group`` record the backend that a script chose: it may call no collective that tells."""
-    original = dist.init_process_group
-
-    @functools.wraps(original)
-    def init_process_group(*args: Any, **kwargs: Any) -> None:
-        original(*args, **kwargs)
-        if watch.on:
-            watch.group(dist.group.WORLD)
-
-    dist.init_process_group = init_process_group
 
 
 def _operators() -> list[tuple[str, Any]]:
@@ -68,22 +71,41 @@ def _operators() -> list[tuple[str, Any]]:
     return sorted(found.items())
 
 
+def _functional_operators() -> list[tuple[str, Any]]:
+    """``wait_tensor``, and what starts a collective and returns tensors to wait for."""
+    names = {schema.name.partition("::")[2] for schema in torch._C._jit_get_all_schemas() if _is_functional(schema)}
+    return [(name, getattr(torch.ops._c10d_functional, name).default) for name in sorted(names)]
+
+
+def _is_functional(schema: Any) -> bool:
+    starts = any(argument.name == "group_name" for argument in schema.arguments)
+    return schema.name.startswith("_c10d_functional::") and (starts or schema.name.endswith("::wait_tensor"))
+
+
 def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
     """What runs in place of ``operator``: it records, and calls the operator itself."""
     names = [argument.name for argument in operator._schema.arguments]
     group_at = names.index("process_group")
     async_at = names.index("async_op") if "async_op" in names else len(names)
+    tensors_at = _TENSORS.get(name)
     waits_itself = name == "monitored_barrier_"  # it returns no work
     label = _PYTHON_NAMES.get(name, name.strip("_"))
     cat = "p2p" if label in _MESSAGES else "collective"
-    recorder = watch.recorder
+    further = _message_facts(names) if cat == "p2p" else _root_facts(names)
+    recorder, here = watch.recorder, watch.here
     meta = torch._C.DispatchKey.Meta
+    shapes: dict[tuple, tuple] = {}
 
     def hook(keys: Any, *args: Any, **kwargs: Any) -> Any:
         if not watch.on or keys.has(meta):  # meta: traced, not called
             return operator.redispatch(keys & below, *args, **kwargs)
         frame = sys._getframe(1)
+        site = callsite(frame)
         group = watch.group(dist.ProcessGroup.unbox(args[group_at]))
+        facts = watch.facts(site, label)
+        if tensors_at is not None:
+            facts += shape(args[tensors_at], shapes)
+        facts += further(group, args)
         if cat == "p2p":
             seq, sync = None, is_blocking_message(frame)
             shown = label if sync else "i" + label
@@ -91,7 +113,13 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
             group.count = seq = group.count + 1
             # Trailing arguments that equal their default are left out, and the default is True.
             sync, shown = waits_itself or (len(args) > async_at and args[async_at] is False), label
-        op = recorder.begin(shown, cat, group=group.name, seq=seq, place=caller(frame), flight=not sync)
+            if here.reduce is not None:
+                facts += (("reduce", here.reduce),)
+        if here.from_python and not sync:
+            facts += (("handle", True),)
+        if (handled := sys.exception()) is not None:
+            facts += handling(handled)
+        op = recorder.begin(shown, cat, group=group.name, seq=seq, place=site.place, flight=not sync, facts=facts)
         try:
             result = operator.redispatch(keys & below, *args, **kwargs)
         except BaseException as error:
@@ -103,17 +131,44 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
     return hook
 
 
+def handling(error: BaseException) -> Facts:
+    """What is recorded of an exception that is being handled while a call begins: in ``except``, ``finally``, …"""
+    place = exception_place(error)
+    return (("handling", describe(error)), *((("raised_at", place),) if place else ()))
+
+
+def _message_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
+    """Peer and tag of a message; the peer as its rank in the default group, None for any."""
+    peer_at = next((names.index(name) for name in ("dst", "src") if name in names), None)
+    tag_at = names.index("tag")
+
+    def facts(group: Group, args: tuple) -> Facts:
+        peer = None if peer_at is None else group.global_rank(args[peer_at])
+        return (("peer", peer), ("tag", args[tag_at]))
+
+    return facts
+
+
+def _root_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
+    """The rank that a collective comes from or goes to, if it has one."""
+    if "root_rank" not in names:
+        return lambda group, args: ()
+    root_at = names.index("root_rank")
+    return lambda group, args: (("root", group.global_rank(args[root_at])),)
+
+
 def _follow(watch: Watch, result: Any, name: str, cat: str, op: int, sync: bool) -> None:
-    """See to it that the end of ``op`` is recorded, whenever it comes."""
+    """See to it that the end of ``op`` is recorded, whenever it happens."""
     boxed = result[-1] if isinstance(result, tuple | list) else result
     work = None if boxed is None else dist.Work.unbox(boxed)
     if work is None:  # it is over: C++ has waited
         watch.recorder.end(name, cat, op, flight=not sync)
-    elif sync:
+        return
+    if sync:
         watch.here.blocking = work, name, cat, op
-    elif cat == "p2p":
-        watch.here.message = name, op
-    else:
+        return
+    watch.here.handle = name, cat, op
+    if cat != "p2p":
         # The callback must not hold the work: a handle that the experiment drops has to go.
         done = functools.partial(_done, watch, name, cat, op)
         watch.in_flight.add(done)
@@ -130,13 +185,45 @@ def _done(watch: Watch, name: str, cat: str, op: int, future: Any) -> None:
     watch.recorder.end(name, cat, op, error=error, flight=True)
 
 
+def _functional_hook(watch: Watch, operator: Any, below: Any) -> Callable:
+    """A functional collective: remember by which call its result will be complete."""
+    here, names = watch.here, [argument.name for argument in operator._schema.arguments]
+    reduce_at = names.index("reduce_op") if "reduce_op" in names else None
+
+    def hook(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        if not watch.on:
+            return operator.redispatch(keys & below, *args, **kwargs)
+        here.handle = None
+        here.reduce = None if reduce_at is None else args[reduce_at].upper()
+        try:
+            result = operator.redispatch(keys & below, *args, **kwargs)
+        finally:
+            here.reduce = None
+        if here.handle is not None:
+            _remember_results(watch, result, here.handle[2])
+        return result
+
+    return hook
+
+
+def _remember_results(watch: Watch, result: Any, op: int) -> None:
+    for tensor in result if isinstance(result, list | tuple) else [result]:
+        if not tensor.is_meta:
+            if len(watch.functional) > 10_000:  # results that nobody waits for
+                watch.functional.clear()
+            watch.functional[tensor.untyped_storage()._cdata] = op
+
+
 def _wait_hook(watch: Watch, operator: Any, below: Any) -> Callable:
     """``wait_tensor``: how functional collectives wait, in C++."""
 
     def hook(keys: Any, tensor: torch.Tensor) -> torch.Tensor:
         if not watch.on or tensor.is_meta:
             return operator.redispatch(keys & below, tensor)
-        with watch.recorder.span("wait", "wait", place=caller(sys._getframe(1))):
+        site = callsite(sys._getframe(1))
+        of = watch.functional.pop(tensor.untyped_storage()._cdata, None)
+        facts = watch.facts(site, "wait_tensor")
+        with watch.recorder.span("wait", "wait", place=site.place, facts=facts, of=of):
             return operator.redispatch(keys & below, tensor)
 
     return hook

@@ -1,8 +1,9 @@
 """See each collective, message, wait and sleep of this rank, once, and without changing what it does.
 
-Collectives and messages are seen at torch's dispatcher (``dispatcher``), waits and sleeps in Python (``waits``).  A
-collective called with ``async_op=False`` is one blocking interval, which ends when Python's wait for its work returns.
-Any other is in flight until its future is done, and the wait for its handle is an interval of its own.
+Collectives and messages are seen at torch's dispatcher (``dispatcher``), waits and sleeps in Python (``waits``), and
+so is the making of groups (``groups``).  A collective called with ``async_op=False`` is one blocking interval, which
+ends when Python's wait for its work returns.  Any other is in flight until its future is done, and the wait for its
+handle is an interval of its own.
 
 On NCCL a future is done when the operation is queued on its stream, and a blocking call returns then too, except
 barrier: that is how long the CPU is busy, not how long the GPU is.
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import torch
 
+from barrier_lab.frames import installed_folders
 from barrier_lab.recording.recorder import Recorder, describe
 from barrier_lab.recording.waits import wrap_sleep, wrap_work
 from barrier_lab.recording.watch import Watch
@@ -34,16 +36,19 @@ def install(recorder: Recorder, script: str | Path) -> bool:
     """
     global _watch
     _watch = Watch(recorder)
+    recorder.mark("installed", "installed", folders=installed_folders())
     wrap_sleep(_watch, str(script))
-    undo: Callable[[], None] | None = None
+    undo: list[Callable[[], None]] = []
     try:
         from barrier_lab.recording.dispatcher import hook_all
+        from barrier_lab.recording.groups import wrap_groups
 
-        undo = wrap_work(_watch)
+        undo.append(wrap_work(_watch))
+        undo.append(wrap_groups(_watch))
         _libraries.extend(hook_all(_watch))
     except Exception as error:  # whatever a changed private interface raises
-        if undo is not None:
-            undo()
+        for step in undo:
+            step()
         message = f"collectives are not recorded, since torch {torch.__version__} does not fit: {describe(error)}"
         sys.stderr.write(f"barrier_lab: {message}\n")
         recorder.mark("hooks", "meta", error=message)

@@ -23,6 +23,7 @@ from typing import Any
 from barrier_lab.recording.lines import Lines
 
 Place = tuple[str, int, str]  # file, line, function
+Facts = tuple[tuple[str, Any], ...]  # more about a call: name and value, each hashable
 _TEMPLATES_KEPT = 10_000
 
 
@@ -40,6 +41,7 @@ class _PerThread(threading.local):
 
     def __init__(self) -> None:
         self.tid = threading.get_native_id()
+        self.named = threading.get_ident() == threading.main_thread().ident
         self.templates: dict[tuple, bytes] = {}
 
 
@@ -62,16 +64,23 @@ class Recorder:
         seq: int | None = None,
         place: Place | None = None,
         flight: bool = False,
+        facts: Facts = (),
+        of: int | None = None,
     ) -> int:
-        """Record that something begins now, and return its number, which ``end`` needs."""
+        """Record that something begins now, and return its number, which ``end`` needs.
+
+        ``facts`` are kept as further ``args`` of the event; like names, they should be few and recur.
+        ``of``: the number of the call that a wait is for.
+        """
         now = monotonic_ns()
         op = next(self._ops)
-        key = (name, cat, group, seq is None, place, flight)
+        key = (name, cat, group, seq is None, place, flight, facts, of is None)
         template = self._thread.templates.get(key) or self._template(key, _begin_template)
-        if flight:
-            values = (op, now, op) if seq is None else (op, now, op, seq)
-        else:
-            values = (now, op) if seq is None else (now, op, seq)
+        values = (op, now, op) if flight else (now, op)
+        if seq is not None:
+            values += (seq,)
+        elif of is not None:
+            values += (of,)
         self.write(template % values)
         return op
 
@@ -102,9 +111,20 @@ class Recorder:
         """A full disk must not end the experiment: it ends the recording, with a warning."""
         sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
 
+    def _name_thread(self, tid: int) -> None:
+        """Write the name of this thread, and the number under which ``faulthandler`` knows it."""
+        ident = threading.get_ident()
+        # Not current_thread(), which would make an object for a thread of C++.
+        name = next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"thread {tid}")
+        args = {"name": name, "ident": ident}
+        self.write(_json({"name": "thread_name", "ph": "M", "pid": self.rank, "tid": tid, "args": args}) + b",\n")
+
     def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
         """The bytes of all events of this thread that differ only in time and numbers."""
         thread = self._thread
+        if make is _begin_template and not thread.named:
+            thread.named = True
+            self._name_thread(thread.tid)
         if len(thread.templates) >= _TEMPLATES_KEPT:  # names and errors can be without end
             thread.templates.clear()
         template = thread.templates[key] = make(self.rank, thread.tid, *key)
@@ -135,11 +155,22 @@ def describe(error: BaseException) -> str:
 
 
 def _begin_template(
-    rank: int, tid: int, name: str, cat: str, group: str | None, unnumbered: bool, place: Place | None, flight: bool
+    rank: int,
+    tid: int,
+    name: str,
+    cat: str,
+    group: str | None,
+    unnumbered: bool,
+    place: Place | None,
+    flight: bool,
+    facts: Facts,
+    of_nothing: bool,
 ) -> bytes:
     file, line, function = place or (None, None, None)
-    fixed = {"group": group, "file": file, "line": line, "function": function}
+    fixed = {"group": group, "file": file, "line": line, "function": function, **dict(facts)}
     args = b'"op":%d,"seq":null,' if unnumbered else b'"op":%d,"seq":%d,'
+    if unnumbered and not of_nothing:
+        args += b'"of":%d,'
     return _head(b"b" if flight else b"B", rank, tid, name, cat) + args + _fixed(fixed)[1:] + b"},\n"
 
 

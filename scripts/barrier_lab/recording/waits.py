@@ -13,27 +13,34 @@ import torch
 import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
-from barrier_lab.recording.callsite import caller, is_own
+from barrier_lab.frames import is_own
+from barrier_lab.recording.callsite import callsite
 from barrier_lab.recording.recorder import describe
 from barrier_lab.recording.watch import Watch
 
+_STARTS = (
+    "_allgather_base", "_reduce_scatter_base", "allgather", "allgather_coalesced", "allgather_into_tensor_coalesced",
+    "allreduce", "allreduce_coalesced", "alltoall", "alltoall_base", "barrier", "broadcast", "gather", "recv",
+    "recv_anysource", "reduce", "reduce_scatter", "reduce_scatter_tensor_coalesced", "scatter", "send",
+    "all_gather_single", "all_to_all_single", "reduce_scatter_single",
+)  # fmt: skip
+
 
 def wrap_work(watch: Watch) -> Callable[[], None]:
-    """Wrap ``Work.wait`` and what gives Python the work of a message.  Returns what undoes it."""
+    """Wrap ``Work.wait`` and what gives Python a handle.  Returns what undoes it."""
     wrappers = {
         (dist.Work, "wait"): _waiting,
+        (dist.Work, "get_future"): _with_handle,
         (torch._C.Future, "wait"): _waiting,
-        (dist.ProcessGroup, "send"): _sending,
-        (dist.ProcessGroup, "recv"): _sending,
-        (dist.ProcessGroup, "recv_anysource"): _sending,
     }
-    plain = {place: getattr(*place) for place in wrappers}
+    wrappers |= {(dist.ProcessGroup, name): _starting for name in _STARTS if hasattr(dist.ProcessGroup, name)}
+    plain = {(owner, name): vars(owner)[name] for owner, name in wrappers}  # getattr would lose how it binds to self
     for place, wrapper in wrappers.items():
-        setattr(*place, wrapper(watch, plain[place]))
+        setattr(*place, wrapper(watch, getattr(*place)))
 
     def undo() -> None:
-        for place, function in plain.items():
-            setattr(*place, function)
+        for place, method in plain.items():
+            setattr(*place, method)
 
     return undo
 
@@ -44,12 +51,16 @@ def _waiting(watch: Watch, wait: Callable) -> Callable:
     @functools.wraps(wait)
     def recorded(self: Any, *args: Any, **kwargs: Any) -> Any:
         blocking = here.blocking
+        handle = None
         if blocking is not None and blocking[0] is self:
             here.blocking = None  # this wait is the blocking call's own, and ends it
             _, name, cat, op = blocking
         elif watch.on:
             name = cat = "wait"
-            op = recorder.begin(name, cat, place=caller(sys._getframe(1)))
+            handle = watch.works.get(self)
+            site = callsite(sys._getframe(1))
+            facts = watch.facts(site, "wait")
+            op = recorder.begin(name, cat, place=site.place, facts=facts, of=handle and handle[2])
         else:
             return wait(self, *args, **kwargs)
         error = None
@@ -60,31 +71,54 @@ def _waiting(watch: Watch, wait: Callable) -> Callable:
             raise
         finally:
             recorder.end(name, cat, op, error=error)
-            if watch.messages:
-                _end_message(watch, self, error)
+            if handle is not None and handle[1] == "p2p":
+                # A message in flight has no future on gloo: it ends when it has been waited for.
+                recorder.end(handle[0], "p2p", op=handle[2], error=error, flight=True)
+                watch.works.pop(self, None)
 
     return recorded
 
 
-def _end_message(watch: Watch, work: Any, error: str | None) -> None:
-    """A message in flight has no future on gloo: it ends when it has been waited for."""
-    message = watch.messages.pop(work, None)
-    if message is not None:
-        watch.recorder.end(message[0], "p2p", message[1], error=error, flight=True)
+def _with_handle(watch: Watch, get_future: Callable) -> Callable:
+    """A future stands for the same call as the work that gives it."""
+
+    @functools.wraps(get_future)
+    def recorded(self: Any) -> Any:
+        future = get_future(self)
+        if watch.on and (handle := watch.works.get(self)) is not None:
+            watch.works[future] = handle
+        return future
+
+    return recorded
 
 
-def _sending(watch: Watch, send: Callable) -> Callable:
-    here, messages = watch.here, watch.messages
+def _starting(watch: Watch, start: Callable) -> Callable:
+    """A method of ``ProcessGroup`` that starts a call: it hands Python the work, and knows the reduce operation."""
+    here, works = watch.here, watch.works
 
-    @functools.wraps(send)
+    @functools.wraps(start)
     def recorded(self: dist.ProcessGroup, *args: Any, **kwargs: Any) -> Any:
-        work = send(self, *args, **kwargs)
-        message, here.message = here.message, None
-        if work is not None and message is not None:
-            messages[work] = message
+        if not watch.on:
+            return start(self, *args, **kwargs)
+        here.from_python, here.handle, here.reduce = True, None, _reduce_operation(args, kwargs)
+        try:
+            work = start(self, *args, **kwargs)
+        finally:
+            handle, here.from_python, here.handle, here.reduce = here.handle, False, None, None
+        if work is not None and handle is not None:
+            works[work] = handle
         return work
 
     return recorded
+
+
+def _reduce_operation(args: tuple, kwargs: dict) -> str | None:
+    """The reduce operation among the arguments of a call: "SUM"; None if there is none."""
+    for value in (*args, *kwargs.values()):
+        operation = value if isinstance(value, dist.ReduceOp) else getattr(value, "reduceOp", None)
+        if operation is not None:
+            return getattr(operation, "op", operation).name
+    return None
 
 
 def is_blocking_message(frame: FrameType | None) -> bool:
@@ -120,7 +154,13 @@ def wrap_sleep(watch: Watch, script: str) -> None:
         code = frame.f_code
         if not is_experiment(code.co_filename):
             return sleep(seconds)
-        with watch.recorder.span("sleep", "sleep", place=(code.co_filename, frame.f_lineno, code.co_name)):
+        site = callsite(frame)
+        with watch.recorder.span("sleep", "sleep", place=site.place, facts=watch.facts(site, "sleep")):
             return sleep(seconds)
 
     time.sleep = recorded
+    for module in list(sys.modules.values()):  # under torchrun the script was imported before, with its own modules
+        names = [name for name, value in list(getattr(module, "__dict__", {}).items()) if value is sleep]
+        if names and is_experiment(getattr(module, "__file__", None) or ""):
+            for name in names:
+                setattr(module, name, recorded)

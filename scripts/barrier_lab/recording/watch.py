@@ -2,26 +2,38 @@
 
 import threading
 import weakref
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
 
-from barrier_lab.recording.recorder import Recorder
+from barrier_lab.recording.callsite import Callsite
+from barrier_lab.recording.recorder import Facts, Recorder
 
 
 class Group:
-    """What is known of a process group: the name to show, and how many collectives this rank has called on it."""
+    """What is known of a process group: its name in the trace, its ranks, how many collectives were called on it."""
 
-    def __init__(self, group: dist.ProcessGroup) -> None:
-        self.name = "default" if group is dist.group.WORLD else group.group_name
+    def __init__(self, group: dist.ProcessGroup, name: str) -> None:
+        self.name = name
+        members = distributed_c10d._world.pg_group_ranks.get(group) or {}
+        self.ranks = sorted(members, key=members.__getitem__)  # by their rank in the group
         self.count = 0
+
+    def global_rank(self, rank: int) -> int:
+        """The rank in the default group of a rank of this one."""
+        return self.ranks[rank] if 0 <= rank < len(self.ranks) else rank
 
 
 class Here(threading.local):
     """What a thread is in the middle of."""
 
     blocking: tuple[dist.Work, str, str, int] | None = None  # work, name, category and number of a blocking call
-    message: tuple[str, int] | None = None  # the message whose work is on its way to Python
+    handle: tuple[str, str, int] | None = None  # name, category and number of what was just put in flight
+    from_python: bool = False  # the call that is on its way to the dispatcher came through ProcessGroup's methods
+    reduce: str | None = None  # its reduce operation
 
 
 @dataclass
@@ -32,14 +44,72 @@ class Watch:
     on: bool = False
     here: Here = field(default_factory=Here)
     groups: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)  # ProcessGroup -> Group
-    messages: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)  # Work -> (name, op)
+    names: Counter = field(default_factory=Counter)  # how many groups had a name
+    making: Counter = field(default_factory=Counter)  # how often a function that makes a group was called
+    works: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)  # Work or Future -> handle
+    functional: dict[int, int] = field(default_factory=dict)  # storage of a functional result -> number of its call
     in_flight: weakref.WeakSet = field(default_factory=weakref.WeakSet)  # callbacks that C++ still holds
+    paths: dict[tuple, int] = field(default_factory=dict)  # frames -> their number in the trace
 
     def group(self, group: dist.ProcessGroup) -> Group:
         """The record of a group: a new one for each new group, also for one made again under an old name."""
         known = self.groups.get(group)
         if known is None:
-            known = self.groups[group] = Group(group)
-            if known.name == "default":
-                self.recorder.mark("backend", "meta", backend=dist.get_backend(group))
+            known = self.groups[group] = self._new_group(group)
         return known
+
+    def _new_group(self, group: dist.ProcessGroup) -> Group:
+        name = "default" if group is dist.group.WORLD else group.group_name
+        self.names[name] += 1
+        if self.names[name] > 1:
+            name = f"{name}#{self.names[name]}"
+        known = Group(group, name)
+        if name == "default":
+            self.recorder.mark("backend", "meta", backend=dist.get_backend(group))
+        self.recorder.mark("group", "group", group=name, ranks=known.ranks)
+        return known
+
+    def facts(self, site: Callsite, label: str) -> Facts:
+        """What is recorded of the way to a call, beside its innermost line."""
+        facts = ()
+        if len(site.frames) > 1:
+            facts = (("path", self.path(site.frames)),)
+        if site.via is not None and site.via != label:
+            facts += (("via", site.via),)
+        return facts
+
+    def path(self, frames: tuple) -> int:
+        """The number under which the trace holds these frames."""
+        number = self.paths.get(frames)
+        if number is None:
+            number = self.paths[frames] = len(self.paths) + 1
+            self.recorder.mark("path", "path", path=number, frames=[list(place) for place in frames])
+        return number
+
+
+def shape(tensors: Any, known: dict[tuple, tuple]) -> tuple:
+    """Facts of the tensors of a call: their kind and shape in words, and how many elements they have.
+
+    ``tensors``: a tensor, or a list of them; ``known`` keeps what was found for each kind and shape.
+    """
+    first = tensors
+    if isinstance(tensors, list):
+        if len(tensors) != 1:
+            return _several(tensors)
+        first = tensors[0]
+    key = (first.dtype, first.shape)
+    facts = known.get(key)
+    if facts is None:
+        if len(known) > 1000:
+            known.clear()
+        kind = str(first.dtype).removeprefix("torch.")
+        facts = known[key] = (("tensor", f"{kind}[{', '.join(map(str, first.shape))}]"), ("numel", first.numel()))
+    return facts
+
+
+def _several(tensors: list) -> tuple:
+    if not tensors:
+        return ()
+    kind = str(tensors[0].dtype).removeprefix("torch.")
+    numel = sum(tensor.numel() for tensor in tensors)
+    return (("tensor", f"{len(tensors)} × {kind}, {numel} elements"), ("numel", numel))

@@ -24,6 +24,7 @@ class Bar:
     open: bool = False  # it had not ended when the recording stopped
     stuck: bool = False  # … and the rank was blocked in it
     error: bool = False  # an exception ended it
+    thread: str | None = None  # that made the call; None for the main one
 
 
 def alive(rank: Rank) -> bool:
@@ -89,14 +90,19 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     named, name = together([call])
     place = call[3]
     took = duration(stop - span.begin)
-    look = "flight" if flight else "barrier" if span.name in BARRIERS else span.kind
-    bar = Bar(begin, stop, look, f"rank {span.rank}: {named}, {took}{_from_to(span.begin, stop)}", named)
+    look = "flight" if flight else "barrier" if span.name in BARRIERS else _LOOKS.get(span.kind, span.kind)
+    where = f" in thread {span.thread}" if span.thread else ""
+    bar = Bar(begin, stop, look, f"rank {span.rank}: {named}{where}, {took}{_from_to(span.begin, stop)}", named)
+    bar.thread = span.thread
+    if span.handling:
+        bar.title += f", while handling {span.handling}"
     if flight:
-        verb = "in flight" if not span.blocked else "on another thread"
+        verb = "in flight" if not span.blocked else where.strip() or "on another thread"
         bar.words = [f"{named} {verb}", named, name]
     elif span.kind == "wait":
+        target = _target(trace, span, ordinal)
         bar.words = [
-            f"waits {took} for a handle ({place})" if place else f"waits {took} for a handle",
+            f"waits {took} for {target} ({place})" if place else f"waits {took} for {target}",
             f"{named}: {took}",
             named,
         ]
@@ -119,6 +125,16 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     return bar
 
 
+_LOOKS = {"group": "collective"}  # ranks wait for each other in both
+
+
+def _target(trace: Trace, wait: Span, ordinal: dict[int, int]) -> str:
+    """The call that a wait is for, as the figure names it."""
+    spans = trace.ranks[wait.rank].spans if wait.of is not None else []
+    call = next((span for span in spans if span.op == wait.of), None)
+    return "a handle" if call is None else together([call_of(trace, call, ordinal)])[1]
+
+
 def _stop(span: Span, end: float, flight: bool) -> float:
     """Where a bar ends: with its rank, but a call that nobody waited for goes on below the rank's last bar."""
     if span.end is None:
@@ -138,8 +154,9 @@ def _leave_open(trace: Trace, span: Span, bar: Bar, named: str) -> None:
     bar.open = True
     stopped = _stopped(trace)
     if bar.look == "flight":
-        bar.words = [f"{named} in flight, not complete", *bar.words]
-        bar.title = f"rank {span.rank}: {named} in flight from {exact(span.begin)}; not complete, {stopped}"
+        how, end = ("in flight", "not complete") if not span.blocked else (f"in thread {span.thread}", "did not return")
+        bar.words = [f"{named} {how}, {end}", *bar.words]
+        bar.title = f"rank {span.rank}: {named} {how} from {exact(span.begin)}; {end}, {stopped}"
         return
     bar.stuck = True
     short = f"{named} did not return"

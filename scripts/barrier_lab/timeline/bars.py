@@ -64,9 +64,14 @@ def _pieces(rank: Rank, end: float) -> tuple[list[Piece], list[Span]]:
         begin, stop = max(span.begin, 0.0), end if span.end is None else min(span.end, end)
         if span.end is not None and span.end <= 0.0:
             continue  # before the common start
-        if not span.blocked or begin < t - 1e-9:
+        if not span.blocked or span.thread is not None or begin < t - 1e-9:
             # A call within a call of the same line is part of it; another thread's call runs beside it.
-            if outer is None or not span.blocked or (span.file, span.line) != (outer.file, outer.line):
+            if (
+                span.thread is not None
+                or outer is None
+                or not span.blocked
+                or (span.file, span.line) != (outer.file, outer.line)
+            ):
                 flights.append(span)
             continue
         if begin > t:

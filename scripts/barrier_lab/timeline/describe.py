@@ -74,11 +74,19 @@ def _story(group: list[Row], trace: Trace) -> str:
     steps = [_phrase(bars, trace) for bars in columns]
     if len(steps) > STEPS:
         steps = [*steps[: STEPS - 2], f"and {len(steps) - STEPS + 1} steps more", steps[-1]]
-    flights = [f"{bar.name} is in flight for {duration(bar.end - bar.begin)}" for bar in first.flights[:4]]
+    flights = [_beside(bar) for bar in first.flights[:4]]
     ends = [f"{first.after[0]}" if not plural else first.after[-1]] if first.after and first.bad else []
     text = "; ".join([*steps, *flights, *ends]) or "nothing recorded"
     each = " each" if plural and len(steps) > 1 else ""
     return f"{_capital(who(row.rank for row in group))}{each}: {text}."
+
+
+def _beside(bar: Bar) -> str:
+    """A call that runs beside the rank's main thread."""
+    if bar.thread is None:
+        return f"{bar.name} is in flight for {duration(bar.end - bar.begin)}"
+    ends = "did not return" if bar.open else f"took {duration(bar.end - bar.begin)}"
+    return f"in thread {bar.thread}, {bar.name} {ends}"
 
 
 def _range(values: list[float]) -> str:
@@ -113,7 +121,7 @@ def _meetings(story: Story) -> list[str]:
         first, last = duration(released[0].t), duration(released[-1].t)
         said.append(f"{len(released):,} barriers were released, between {first} and {last}.")
     elif released:
-        names = [f"{called(r.name, r.ordinal, r.group)} at {duration(r.t)}" for r in released]
+        names = [f"{called(r.name, r.ordinal, r.of)} at {duration(r.t)}" for r in released]
         said.append(f"Released: {listed(names)}.")
     for m in story.mismatched[:3]:
         kinds = listed(f"{name} on {who(ranks)}" for name, ranks in m.kinds.items())

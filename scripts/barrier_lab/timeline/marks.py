@@ -21,10 +21,11 @@ def fits(bar: Bar, width: float, grid: Grid) -> str | None:
 
 
 def spread(flights: list[Bar]) -> list[list[Bar]]:
-    """Calls in flight, spread so that those in one lane do not overlap."""
+    """Calls beside the main thread, spread so that those in one lane do not overlap, and each thread has its own."""
     lanes: list[list[Bar]] = []
     for bar in sorted(flights, key=lambda bar: bar.begin):
-        lane = next((lane for lane in lanes if lane[-1].end <= bar.begin), None)
+        free = (lane for lane in lanes if lane[-1].end <= bar.begin and lane[-1].thread == bar.thread)
+        lane = next(free, None)
         if lane is None:
             lanes.append([bar])
         else:

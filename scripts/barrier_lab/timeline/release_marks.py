@@ -27,7 +27,9 @@ def label_releases(
             drawing.lines.append(Line(begin, y - 6.5, end, y - 6.5, GREY, 0.8))
     for mismatch in mismatched[:1]:
         kinds = ", ".join(f"{name} on {who(ranks)}" for name, ranks in mismatch.kinds.items())
-        text = f"the {nth(mismatch.seq)} collectives do not match: {kinds}"
+        text = f"the {nth(mismatch.seq)} collectives do not match"
+        if width_of(f"{text}: {kinds}", SIZE, bold=True) < drawing.plot:
+            text = f"{text}: {kinds}"
         half = width_of(text, SIZE, bold=True) / 2
         x = max(mismatch.t * scale, 0.0)
         middle = min(max(x, half), max(drawing.plot - half, half))
@@ -41,8 +43,8 @@ def _release_words(
 ) -> list[tuple[float, float, float, str]]:
     """From, to, middle and words of the releases: full words if all have room, else shorter, else some for several."""
     places = [r.t * scale for r in released]
-    names = [called(r.name, r.ordinal, r.group) for r in released]
-    alike = len({(r.name, r.group) for r in released}) == 1
+    names = [called(r.name, r.ordinal, r.of) for r in released]
+    alike = len({(r.name, r.of) for r in released}) == 1
     for form in ("{} released", "{}", "{1}")[: 3 if alike else 2]:
         texts = [form.format(name, r.ordinal) for name, r in zip(names, released, strict=True)]
         texts[:1] = names[:1] if form == "{1}" else texts[:1]
@@ -78,9 +80,9 @@ def _gathered(places: list[float], released: list[Release]) -> list[tuple[float,
     words = []
     for group in groups:
         first, last = released[group[0]], released[group[-1]]
-        plain = len({(released[i].name, released[i].group) for i in group}) == 1
+        plain = len({(released[i].name, released[i].of) for i in group}) == 1
         text = f"{first.name}s {first.ordinal}–{last.ordinal} released" if plain else f"{len(group)} barriers released"
-        single = f"{called(first.name, first.ordinal, first.group)} released"
+        single = f"{called(first.name, first.ordinal, first.of)} released"
         words.append((places[group[0]], places[group[-1]], text if len(group) > 1 else single))
     return words
 

@@ -4,12 +4,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from barrier_lab.diagnose.pairing import calls, members
-from barrier_lab.diagnose.words import group_name
+from barrier_lab.diagnose.difference import differences, shifts
+from barrier_lab.diagnose.explanations import places
+from barrier_lab.diagnose.pairing import Calls, calls, members, other_side, series
 from barrier_lab.trace import Place, Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
-Call = tuple[str, int, str | None, str]  # name, ordinal, group, and where it stands
+Call = tuple[str, int, str, str]  # name, ordinal, " of its group" or " to its peer", and the line
 
 
 @dataclass(slots=True)
@@ -19,18 +20,18 @@ class Release:
     t: float
     name: str  # "barrier"
     ordinal: int  # 1 for the first call of this name on this group
-    group: str
+    of: str  # " of its group"; nothing for the default one
     ranks: list[int]
 
 
 @dataclass(slots=True)
 class Mismatch:
-    """Calls that pair by their place in each rank's order although they are of different kinds."""
+    """Calls that pair by their place in each rank's order although they are not the same call."""
 
     t: float  # when the last of them was called
     seq: int
     group: str
-    kinds: dict[str, list[int]]  # name -> ranks that called it
+    kinds: dict[str, list[int]]  # name, with its line where the names are the same -> ranks that called it
 
 
 def ordinals(trace: Trace) -> dict[int, int]:
@@ -40,15 +41,20 @@ def ordinals(trace: Trace) -> dict[int, int]:
         counts: Counter = Counter()
         for span in rank.spans:
             if span.kind != "sleep":
-                key = (span.name, span.group)
+                key = series(span)
                 counts[key] += 1
                 found[id(span)] = counts[key]
     return found
 
 
-def called(name: str, ordinal: int | str, group: str | None) -> str:
-    """A call as the figure names it: "barrier 2", "all_reduce 1 of new group 3"."""
-    return f"{name} {ordinal}" if group in (None, "default") else f"{name} {ordinal} of {group_name(group)}"
+def called(name: str, ordinal: int | str, of: str) -> str:
+    """A call as the figure names it: "barrier 2", "all_reduce 1 of ranks 0 and 2", "send 1 to rank 3"."""
+    return f"{name} {ordinal}{of}"
+
+
+def _of(span: Span) -> str:
+    """The group or the peer of a call as it follows its name."""
+    return f" of {span.on.removeprefix('the group of ')}" if span.on and span.kind == "collective" else other_side(span)
 
 
 def spot(span: Span | Place, script: str | None) -> str:
@@ -61,7 +67,7 @@ def spot(span: Span | Place, script: str | None) -> str:
 
 def call_of(trace: Trace, span: Span, ordinal: dict[int, int]) -> Call:
     """What names a call."""
-    return span.name, ordinal[id(span)], span.group if span.kind == "collective" else None, spot(span, trace.script)
+    return span.name, ordinal[id(span)], _of(span), spot(span, trace.script)
 
 
 def together(calls: list[Call]) -> tuple[str, str]:
@@ -107,5 +113,26 @@ def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list
                 ends = [span.end for span in spans if span.end is not None and not span.error]
                 if len(ends) == size:
                     t = max(min(ends), *(span.begin for span in spans))
-                    released.append(Release(t, name, ordinal[id(spans[0])], group, [s.rank for s in spans]))
+                    released.append(Release(t, name, ordinal[id(spans[0])], _of(spans[0]), [s.rank for s in spans]))
+    mismatched += _other_lines(trace, found)
     return sorted(released, key=lambda r: r.t), sorted(mismatched, key=lambda m: m.t)
+
+
+def _brief_places(trace: Trace, spans: list[Span]) -> list[str]:
+    """The line of each call as the figure writes it: " (:18)", with a caller where only that differs."""
+    script = Path(trace.script or "").name
+    return [where.replace(f"{script}:", ":") if script else where for where in places(spans)]
+
+
+def _other_lines(trace: Trace, found: Calls) -> list[Mismatch]:
+    """The first calls of each group that pair although different lines led to them."""
+    strays = differences(found) if trace.outcome == "completed" else shifts(found)
+    marks = []
+    for stray in strays:
+        if not stray.kinds:
+            spans = [side[0] for side in stray.sides]
+            names = [f"{span.name}{where}" for span, where in zip(spans, _brief_places(trace, spans), strict=True)]
+            kinds = {name: [span.rank for span in side] for name, side in zip(names, stray.sides, strict=True)}
+            t = max(span.begin for side in stray.sides for span in side)
+            marks.append(Mismatch(t, stray.seq, stray.group, kinds))
+    return marks

@@ -1,0 +1,132 @@
+"""Where the calls of two ranks first differ: by kind, by the way to them, or by what they bring."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from barrier_lab.diagnose.pairing import Calls
+from barrier_lab.trace import Span
+
+Way = tuple  # the reader's lines that led to a call, innermost first: (file, line, …)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Calls that pair, although they are not the same call."""
+
+    group: str
+    seq: int
+    sides: tuple[tuple[Span, ...], ...]  # the calls, those alike together; the side of the lowest rank first
+    kinds: bool  # they are collectives of different kinds; else the lines that led to them differ
+
+
+def differences(found: Calls) -> list[Difference]:
+    """The first difference of each group, in order of time."""
+    strays = [stray for by_rank in found.values() if (stray := _first(by_rank, _certain))]
+    return sorted(strays, key=_moment)
+
+
+def shifts(found: Calls) -> list[Difference]:
+    """The same for runs that did not end well: there, less evidence is enough that two lines do not belong together."""
+    strays = [stray for by_rank in found.values() if (stray := _first(by_rank, _likely))]
+    return sorted(strays, key=_moment)
+
+
+def kinds(found: Calls) -> list[Difference]:
+    """The first calls of each group that pair although they are of different kinds."""
+    strays = [stray for by_rank in found.values() if (stray := _first(by_rank, lambda *_: False))]
+    return sorted(strays, key=_moment)
+
+
+def way(span: Span) -> Way:
+    """The reader's lines that led to a call."""
+    return (span.file, span.line, *((caller.file, caller.line) for caller in span.callers))
+
+
+def unlike(spans: Iterable[Span]) -> list[tuple[str, list[Span]]]:
+    """What calls that pair must bring alike and do not: ("size", the calls), ("type", …), ("reduce operation", …), …"""
+    spans = list(spans)
+    if len({span.name for span in spans}) > 1:
+        return []
+    asked = {
+        "size": lambda span: span.numel,
+        "type": lambda span: span.tensor and span.tensor.partition("[")[0] if span.numel is not None else None,
+        "reduce operation": lambda span: span.reduce,
+        "root": lambda span: span.root,
+    }
+    found = []
+    for what, ask in asked.items():
+        values = {ask(span) for span in spans}
+        if len(values - {None}) > 1:
+            found.append((what, spans))
+    return found
+
+
+def _moment(stray: Difference) -> float:
+    return max(span.begin for side in stray.sides for span in side)
+
+
+def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
+    """The first place at which calls are of different kinds, or differ in their way, if ``tells`` says so."""
+    orders = list(by_rank.values())
+    if len(orders) < 2:
+        return None
+    ways = {id(span): way(span) for order in orders for span in order.values()}
+    known: dict[tuple[int, int], tuple] = {}
+    for seq in sorted({seq for order in orders for seq in order}):
+        here = [order[seq] for order in orders if seq in order]
+        if len({_kind(span) for span in here}) > 1:
+            return Difference(here[0].group or "", seq, _sides(here, _kind), True)
+        if len({ways[id(span)] for span in here}) > 1 and _any_pair(by_rank, here, ways, known, tells):
+            return Difference(here[0].group or "", seq, _sides(here, lambda span: ways[id(span)]), False)
+    return None
+
+
+def _any_pair(by_rank: dict, here: list[Span], ways: dict, known: dict, tells) -> bool:
+    first = here[0]
+    others = {ways[id(span)]: span for span in here}
+    others.pop(ways[id(first)])
+    return any(tells(by_rank[first.rank], by_rank[other.rank], first, other, ways, known) for other in others.values())
+
+
+def _certain(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: dict, known: dict) -> bool:
+    """Both ways also occur elsewhere, paired with themselves: so the two do not belong together."""
+    agreed = _agreed(one, two, a, b, ways, known)
+    return ways[id(a)] in agreed and ways[id(b)] in agreed
+
+
+def _likely(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: dict, known: dict) -> bool:
+    """So, or the two ranks' calls are out of step, and one of the two lines is called by both ranks."""
+    if _certain(one, two, a, b, ways, known):
+        return True
+    mine, theirs = ({ways[id(span)] for span in order.values()} for order in (one, two))
+    shared = ways[id(a)] in theirs or ways[id(b)] in mine
+    return shared and _out_of_step(one, two) and not _take_turns(one, two, a, b, ways)
+
+
+def _out_of_step(one: dict[int, Span], two: dict[int, Span]) -> bool:
+    return len(one) != len(two) or any(_kind(one[seq]) != _kind(two[seq]) for seq in one.keys() & two.keys())
+
+
+def _take_turns(one: dict, two: dict, a: Span, b: Span, ways: dict) -> bool:
+    """Whether the two lines also pair the other way round, as those of an ``if`` by turns do."""
+    swapped = ways[id(b)], ways[id(a)]
+    return any((ways[id(one[seq])], ways[id(two[seq])]) == swapped for seq in one.keys() & two.keys())
+
+
+def _agreed(one: dict, two: dict, a: Span, b: Span, ways: dict, known: dict) -> set[Way]:
+    """The ways that the two ranks took together somewhere."""
+    pair = (a.rank, b.rank)
+    if pair not in known:
+        known[pair] = {ways[id(s)] for seq, s in one.items() if seq in two and ways[id(two[seq])] == ways[id(s)]}
+    return known[pair]
+
+
+def _kind(span: Span) -> tuple:
+    return span.name, span.ranks
+
+
+def _sides(spans: list[Span], key) -> tuple[tuple[Span, ...], ...]:
+    sides: dict[object, list[Span]] = {}
+    for span in sorted(spans, key=lambda span: span.rank):
+        sides.setdefault(key(span), []).append(span)
+    return tuple(map(tuple, sides.values()))

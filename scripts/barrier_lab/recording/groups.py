@@ -1,0 +1,82 @@
+"""Record what makes a process group: a call in which a rank waits for the other members, at the store."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch.distributed as dist
+from torch.distributed import distributed_c10d
+
+from barrier_lab.recording.callsite import callsite
+from barrier_lab.recording.dispatcher import handling
+from barrier_lab.recording.recorder import Facts
+from barrier_lab.recording.watch import Watch
+
+NEW, INIT = "new_group", "init_process_group"
+
+
+def wrap_groups(watch: Watch) -> Callable[[], None]:
+    """Wrap ``init_process_group`` and what all ways to a new group go through.  Returns what undoes it."""
+    wrapped = {
+        (dist, INIT): _recorded(watch, INIT, dist.init_process_group, _world),
+        (distributed_c10d, "_new_group_with_tag"): _recorded(
+            watch, NEW, distributed_c10d._new_group_with_tag, _ranks_of_new_group
+        ),
+    }
+    wrapped[distributed_c10d, INIT] = wrapped[dist, INIT]
+    plain = {place: getattr(*place) for place in wrapped}
+    for place, function in wrapped.items():
+        setattr(*place, function)
+
+    def undo() -> None:
+        for place, function in plain.items():
+            setattr(*place, function)
+
+    return undo
+
+
+def _recorded(watch: Watch, name: str, make: Callable, facts_of: Callable[..., Facts]) -> Callable:
+    """``make``, recorded as the k-th call of its name on this rank."""
+
+    @functools.wraps(make)
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        if not watch.on:
+            return make(*args, **kwargs)
+        site = callsite(sys._getframe(1))
+        own = facts_of(*args, **kwargs)
+        facts = watch.facts(site, name) + own
+        if (handled := sys.exception()) is not None:
+            facts += handling(handled)
+        # With local synchronization only the members call, so that each list of members has a count of its own.
+        series = f"{name} of {dict(own)['ranks']}" if kwargs.get("use_local_synchronization") else name
+        watch.making[series] = seq = watch.making[series] + 1
+        with watch.recorder.span(name, "group", group=series, seq=seq, place=site.place, facts=facts):
+            result = make(*args, **kwargs)
+        group = dist.group.WORLD if name == INIT else result
+        if isinstance(group, dist.ProcessGroup):  # else this rank is no member
+            watch.group(group)
+        return result
+
+    return recorded
+
+
+def _ranks_of_new_group(ranks: Any = None, *args: Any, **kwargs: Any) -> Facts:
+    """The members: a rank waits for them, or for nobody if it is none itself."""
+    world = dist.get_world_size() if dist.is_initialized() else 0
+    given = kwargs.get("ranks", ranks)
+    return (("ranks", tuple(range(world)) if given is None else tuple(map(int, given))),)
+
+
+def _world(*args: Any, **kwargs: Any) -> Facts:
+    """How many ranks a script expects, and the backend that it chose."""
+    given = dict(zip(("backend", "init_method", "timeout", "world_size"), args, strict=False)) | kwargs
+    size = given.get("world_size", -1)
+    if not isinstance(size, int) or size <= 0:
+        size = _integer(os.environ.get("WORLD_SIZE"))
+    return (("backend", str(given.get("backend") or "")), ("ranks", tuple(range(size))))
+
+
+def _integer(text: str | None) -> int:
+    return int(text) if text and text.isdigit() else 0
