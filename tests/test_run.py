@@ -1,6 +1,8 @@
 """``run`` and ``run_many`` from Python: what the worker gets, what the ``Run`` holds."""
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -8,7 +10,10 @@ import pytest
 
 from barrier_lab import run, run_many
 
-TELLS = Path(__file__).parent / "programs" / "tells.py"
+PROGRAMS = Path(__file__).parent / "programs"
+TELLS = PROGRAMS / "tells.py"
+MEETS = PROGRAMS / "meets.py"
+SHAPES = PROGRAMS / "shapes.py"
 
 
 def told(**options) -> list[dict]:
@@ -58,21 +63,41 @@ def test_output_of_python_and_of_what_lies_below_it_is_kept_with_its_stream() ->
         done.line(1, "above")
 
 
-def test_run_many_runs_variants_at_once_and_keeps_their_order() -> None:
-    run("ordering", pause=0.1, start_method="forkserver")  # warm
-    pauses = [1.2, 1.0, 1.1]
-    began = time.monotonic()
-    runs = run_many([{"experiment": "ordering", "pause": pause} for pause in pauses])
-    assert time.monotonic() - began < sum(pauses)
-    assert [done.trace.parameters["pause"] for done in runs] == pauses
+def test_run_many_runs_variants_at_once_and_keeps_their_order(tmp_path: Path) -> None:
+    variants = [{"experiment": MEETS, "folder": str(tmp_path), "name": name, "runs": 3} for name in "bca"]
+    runs = run_many(variants)  # each waits until all are there
+    assert [done.trace.parameters["name"] for done in runs] == ["b", "c", "a"]
     assert {done.outcome for done in runs} == {"completed"}
 
 
-def test_a_variant_that_cannot_run_ends_the_others_at_once() -> None:
+def test_a_variant_takes_each_argument_of_run(tmp_path: Path) -> None:
+    options = {"world_size": 3, "backend": "gloo", "deadline": 50, "timeout": 40, "start_method": "spawn"}
+    (done,) = run_many([{"name_or_path": TELLS, "out": tmp_path / "run", "n": 7} | options])
+    assert done.directory == tmp_path / "run"
+    assert (done.trace.world_size, done.trace.deadline, done.ranks[2].result["given"][0]) == (3, 50, 7)
+
+
+def test_nothing_starts_if_one_variant_is_wrong(tmp_path: Path) -> None:
+    right = {"experiment": TELLS, "out": tmp_path / "run"}
+    for wrong, sentence in [
+        ({"experiment": TELLS, "plot": "x.svg"}, "no parameter 'plot'"),
+        ({"experiment": TELLS, "start_method": "fork"}, "start method 'fork' is not known"),
+        ({"experiment": TELLS, "name_or_path": TELLS}, "names no experiment, or two"),
+        ("ordering", "cannot be 'ordering'"),
+        (right, "named by two variants"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            run_many([right, wrong])
+        assert not list((tmp_path / "run").iterdir())
+
+
+def test_a_variant_whose_file_cannot_be_imported_ends_the_others_at_once(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("def worker(rank, world_size): pass\n1 / 0\n")
     began = time.monotonic()
-    with pytest.raises(ValueError, match="world size"):
-        run_many([{"experiment": "ordering", "pause": 60, "deadline": 99}, {"experiment": "ordering", "world_size": 0}])
-    assert time.monotonic() - began < 30
+    with pytest.raises(ValueError, match="could not be imported"):
+        run_many([{"experiment": "ordering", "pause": 600, "deadline": 900}, {"experiment": broken}])
+    assert time.monotonic() - began < 600
 
 
 def test_an_edited_file_runs_as_edited(tmp_path: Path) -> None:
@@ -120,3 +145,20 @@ def test_an_init_that_nobody_joins_is_a_failure_not_a_hang_for_ever(tmp_path: Pa
     done = run(lonely, start_method="forkserver", deadline=2)
     assert done.outcome == "hung"
     assert done.ranks[0].stuck_at.line == 5
+
+
+def test_when_a_run_was_stopped_is_measured(tmp_path: Path) -> None:
+    done = run(SHAPES, how="wait_for_ever", deadline=1, start_method="forkserver")
+    assert done.outcome == "hung"
+    assert done.trace.stopped > 1  # not the deadline itself
+
+
+def test_a_worker_whose_decorator_hides_it_runs(tmp_path: Path) -> None:
+    script = tmp_path / "hidden.py"
+    script.write_text(
+        "import torch\nfrom barrier_lab import main\nRANKS = 3\n"
+        "@torch.no_grad()\ndef worker(rank, world_size, *, n: int = 1):\n    print(world_size, n)\n"
+        "if __name__ == '__main__':\n    main(worker, world_size=RANKS)\n"
+    )
+    done = subprocess.run([sys.executable, script, "--n", "5"], capture_output=True, text=True, check=False)
+    assert done.stdout.count("| 3 5") == 3, done

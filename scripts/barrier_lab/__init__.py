@@ -2,6 +2,8 @@
 
 import importlib
 
+from barrier_lab import forgotten
+
 _HOME = {
     "run": "experiment",
     "run_many": "experiment",
@@ -17,5 +19,7 @@ def __getattr__(name: str):
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+
+forgotten.watch()
 
 __all__ = list(_HOME)

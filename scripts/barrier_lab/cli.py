@@ -2,12 +2,14 @@
 
 import argparse
 import errno
+import inspect
 import json
 import os
 import signal
 import sys
 from pathlib import Path
 
+from barrier_lab import forgotten
 from barrier_lab.errors import UsageError
 from barrier_lab.rank import refuse_in_a_rank
 
@@ -22,12 +24,20 @@ def main(worker, *, init: bool = True, world_size: int = 2) -> None:
     nobody says.  Both are read from the script's text.  Ends the process with the exit code of the outcome.
     """
     refuse_in_a_rank("main(worker)")
-    path = Path(worker.__code__.co_filename).resolve()
+    forgotten.used()
+    path = _script_of(worker, sys._getframe(1).f_code.co_filename)
     if os.environ.get("TORCHELASTIC_RUN_ID") is not None:
         from barrier_lab import torchrun
 
         sys.exit(_guarded(torchrun.join, path, worker, sys.argv[1:]))
     sys.exit(_guarded(_run_script, path, sys.argv[1:], f"python {sys.argv[0]}"))
+
+
+def _script_of(worker, caller: str) -> Path:
+    """The file that defines ``worker``, which may be decorated; the caller's, if a decorator hides it."""
+    code = getattr(inspect.unwrap(worker), "__code__", None)
+    defined = code is not None and code.co_name == "worker"
+    return Path(code.co_filename if defined else caller).resolve()
 
 
 def package_main(arguments: list[str] | None = None) -> int:
@@ -128,9 +138,9 @@ def given_parameters(given: argparse.Namespace) -> dict[str, str]:
 
 
 def _run_script(path: Path, arguments: list[str], prog: str) -> int:
-    from barrier_lab import experiment, script
+    from barrier_lab import experiment, planning, script
 
-    about = script.read(path, experiment.RESERVED)
+    about = script.read(path, planning.RESERVED)
     parser = script_parser(prog, about)
     parser.add_argument("--world-size", metavar="N", help=f"ranks to start (default {about.world_size})")
     parser.add_argument("--start-method", default="spawn", help="spawn or forkserver (default spawn)")
@@ -149,13 +159,27 @@ def _run_script(path: Path, arguments: list[str], prog: str) -> int:
 
 
 def _show(given: argparse.Namespace) -> int:
-    from barrier_lab import experiment, timeline
+    from barrier_lab import attempts, experiment, timeline
 
     _check_plot(given.plot)
-    finished = experiment.load(given.directory)
+    *earlier, latest = attempts.attempts(Path(given.directory))
+    finished = experiment.load(latest)
     if not given.json:
+        for directory in earlier:
+            _tell_attempt(experiment.load(directory), len(earlier) + 1)
         print(timeline.describe(finished.trace), end="\n\n")
-    return _report(finished, given)
+    code = _report(finished, given)
+    if not given.json and (known := attempts.known_cause(finished.trace, finished.outcome)):
+        print(known)
+    return code
+
+
+def _tell_attempt(finished, count: int) -> None:
+    """One line about an attempt before the latest."""
+    from barrier_lab import attempts
+
+    number = attempts.number(finished.directory)
+    print(f"Attempt {number} of {count}, {finished.outcome}: {finished.verdict}", end="\n\n")
 
 
 def _check_plot(plot: str | None) -> None:

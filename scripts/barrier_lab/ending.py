@@ -9,6 +9,8 @@ from pathlib import Path
 
 from barrier_lab.frames import is_own, owner
 
+MOST_LINES = 90  # of a traceback
+LONGEST = 2000  # characters of a line in it
 _PACKAGE = Path(__file__).parent
 
 
@@ -56,7 +58,24 @@ def own_traceback(error: BaseException, script: Path) -> str:
     """The traceback as text, from the experiment's first frame on."""
     frames = _own_frames(error, script)
     lines = ["Traceback (most recent call last):\n", *frames.format()] if frames else []
-    return "".join([*lines, *traceback.format_exception_only(error)]).rstrip()
+    return shortened("".join([*lines, *_named(error)]).rstrip())
+
+
+def _named(error: BaseException) -> list[str]:
+    """The lines that name an exception; its message may be of any length, and its methods may fail."""
+    try:
+        return traceback.format_exception_only(error)
+    except Exception:
+        return [f"{type(error).__name__}\n"]
+
+
+def shortened(text: str) -> str:
+    """A text with its middle left out if it is long: the end of a traceback says what happened, the head where from."""
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        gap = f"  [{len(lines) - MOST_LINES} lines are left out here]"
+        lines = [*lines[: MOST_LINES // 3], gap, *lines[len(lines) - 2 * MOST_LINES // 3 :]]
+    return "\n".join(line if len(line) <= LONGEST else f"{line[:LONGEST]} [cut]" for line in lines)
 
 
 def record_error(recorder, script: Path, error: BaseException) -> None:
@@ -72,6 +91,13 @@ def record_error(recorder, script: Path, error: BaseException) -> None:
         chain=[_one_line(each) for each in _chain(error)],
         **place,
     )
+
+
+def record_leaving(recorder, request: SystemExit) -> None:
+    """Record the reader's line that left by ``sys.exit``."""
+    own = [frame for frame in traceback.extract_tb(request.__traceback__) if is_own(frame.filename)]
+    if own:
+        recorder.mark("leave", "leave", file=own[-1].filename, line=own[-1].lineno, function=own[-1].name)
 
 
 def _raised_by(error: BaseException) -> str:

@@ -140,10 +140,10 @@ def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: st
 
 def _execute(path: Path, variant: dict, directory: Path):
     """Run a variant: (run, None), or (None, a sentence) if the file was refused without a rank at fault."""
-    from barrier_lab import experiment
+    from barrier_lab import experiment, planning
 
-    options = {key: variant[key] for key in variant if key in experiment.RESERVED}
-    parameters = {key: variant[key] for key in variant if key not in experiment.RESERVED}
+    options = {key: variant[key] for key in variant if key in planning.OPTIONS}
+    parameters = {key: variant[key] for key in variant if key not in planning.OPTIONS}
     cancel = threading.Event()
     limit = time.monotonic() + IMPORT_LIMIT
 

@@ -1,34 +1,16 @@
 """``run``: launch an experiment, read what it recorded, and show it."""
 
-import math
-import os
-import tempfile
 import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
-from barrier_lab import backend as backends
-from barrier_lab import diagnose, notebook, script, trace
+from barrier_lab import diagnose, forgotten, notebook, trace
 from barrier_lab.errors import UsageError
 from barrier_lab.folders import Folder
+from barrier_lab.planning import OPTIONS, Prepared, prepare
 from barrier_lab.rank import refuse_in_a_rank
-
-MAX_WORLD_SIZE = 64
-START_METHODS = ("spawn", "forkserver")
-RESERVED = {
-    "name_or_path",
-    "world_size",
-    "backend",
-    "deadline",
-    "timeout",
-    "start_method",
-    "out",
-    "plot",
-    "json",
-    "experiment",
-}
 
 
 @dataclass
@@ -156,14 +138,17 @@ def run(
 def run_many(variants: list[dict]) -> list[Run]:
     """Run several experiments at once, from a warm forkserver, and return their runs in the same order.
 
-    Each variant is a dict with ``experiment`` and any argument of ``run``.  They share the processor:
-    for variants that sleep and wait, not for those that measure.
+    Each variant is a dict with ``experiment``, what ``run`` calls ``name_or_path``, and any argument of ``run``.  They
+    share the processor: for variants that sleep and wait, not for those that measure.
     """
-    if not variants:
+    refuse_in_a_rank("run_many(…)")
+    plans = [_plan_variant(variant) for variant in variants]  # before the first one starts, and not in threads
+    _refuse_one_folder_for_two(plans)
+    if not plans:
         return []
     cancel = threading.Event()
-    with notebook.watch(f"{len(variants)} runs") as show, ThreadPoolExecutor(max_workers=len(variants)) as pool:
-        futures = [pool.submit(_run_variant, dict(variant), cancel) for variant in variants]
+    with notebook.watch(f"{len(plans)} runs") as show, ThreadPoolExecutor(max_workers=len(plans)) as pool:
+        futures = [pool.submit(perform, prepared, cancel=cancel) for prepared in plans]
         running = set(futures)
         try:
             while running:
@@ -178,39 +163,37 @@ def run_many(variants: list[dict]) -> list[Run]:
             raise
 
 
-def _run_variant(variant: dict, cancel: threading.Event) -> Run:
-    if "experiment" not in variant:
-        raise UsageError("A variant names no experiment: give each one an entry 'experiment'.")
-    experiment = variant.pop("experiment")
-    options = {key: variant.pop(key) for key in list(variant) if key in RESERVED}
-    return execute(experiment, start_method="forkserver", parameters=variant, cancel=cancel, **options)
+def _plan_variant(variant: dict) -> Prepared:
+    if not isinstance(variant, dict):
+        raise UsageError(f"A variant of run_many cannot be {variant!r}: give a dict with an entry 'experiment'.")
+    given = dict(variant)
+    names = [given.pop(key) for key in ("experiment", "name_or_path") if key in given]
+    if len(names) != 1:
+        raise UsageError("A variant names no experiment, or two: give each one an entry 'experiment'.")
+    options = {key: given.pop(key) for key in OPTIONS if key in given}
+    return prepare(names[0], **{"start_method": "forkserver"} | options, parameters=given)
 
 
-def execute(
-    name_or_path, *, world_size=None, backend="auto", deadline=60.0, timeout=None, start_method="spawn", out=None,
-    parameters=None, on_line=None, on_tick=None, cancel=None,
-) -> Run:  # fmt: skip
+def _refuse_one_folder_for_two(plans: list[Prepared]) -> None:
+    folders = [prepared.plan["directory"] for prepared in plans]
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise UsageError(f"The folder {folder} is named by two variants: give each run another one.")
+
+
+def execute(name_or_path, *, on_line=None, on_tick=None, cancel=None, **arguments) -> Run:
     """``run`` for callers who watch: an interrupted run is returned, too."""
     refuse_in_a_rank("run(…)")
-    experiment = script.read(script.find(name_or_path), RESERVED)
-    plan = {
-        "experiment": experiment.name,
-        "script": str(experiment.path),
-        "parameters": script.checked(experiment, parameters or {}),
-        "init": experiment.init,
-        "world_size": _world_size(experiment.world_size if world_size is None else world_size),
-        "deadline": seconds("deadline", deadline),
-        "timeout": None if timeout is None else seconds("timeout", timeout),
-        "start_method": start_method,
-    }
-    if start_method not in START_METHODS:
-        raise UsageError(f"The start method {start_method!r} is not known: choose one of {', '.join(START_METHODS)}.")
-    plan["backend"], plan["backend_reason"] = choose_backend(experiment, backend, timeout, plan["world_size"])
-    directory, folder = _directory(out)
-    plan["directory"] = str(directory)
+    return perform(prepare(name_or_path, **arguments), on_line, on_tick, cancel)
+
+
+def perform(prepared: Prepared, on_line=None, on_tick=None, cancel=None) -> Run:
+    """Launch a prepared run, wait for its end, and read what it recorded."""
     from barrier_lab import launch
 
-    with notebook.watch(experiment.name) as show:
+    forgotten.used()
+    directory = Path(prepared.plan["directory"])
+    with notebook.watch(prepared.plan["experiment"]) as show:
 
         def tick() -> None:
             if on_tick:
@@ -218,13 +201,13 @@ def execute(
             if show:
                 show(lambda: _doing_now(directory))
 
-        outcome = launch.launch(plan, on_line, tick, cancel)
+        outcome = launch.launch(dict(prepared.plan), on_line, tick, cancel)
     try:
         recorded = trace.read(directory)
     except FileNotFoundError:
         raise UsageError(f"The folder {directory} was removed during the run: run again, and leave it there.") from None
     recorded.outcome = outcome  # which run.json lacks if the disk was full
-    return Run(recorded, folder)
+    return Run(recorded, prepared.folder)
 
 
 def _doing_now(directory: Path) -> str:
@@ -234,64 +217,3 @@ def _doing_now(directory: Path) -> str:
         return terminal.doing_now(directory).plain
     except (OSError, ValueError):  # somebody else works in the folder: the run itself goes on
         return "running"
-
-
-def choose_backend(about: script.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:
-    """Backend and reason.  A script that makes its group itself chooses there: ``UsageError`` if told here."""
-    if about.init:
-        return backends.choose_here(backend, local_ranks)
-    if backend != "auto" or timeout is not None:
-        raise UsageError(f"{about.name} makes its process group itself: leave out backend and timeout.")
-    return None, "the script chose it"
-
-
-def _world_size(value: object) -> int:
-    try:
-        size = int(str(value))
-    except ValueError:
-        size = 0
-    if not 1 <= size <= MAX_WORLD_SIZE:
-        raise UsageError(f"A world size cannot be {value!r}: give a whole number from 1 to {MAX_WORLD_SIZE}.")
-    return size
-
-
-def seconds(name: str, value: object) -> float:
-    """A duration in seconds.  ``UsageError`` if it is none."""
-    try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        seconds = math.nan
-    if not 0 < seconds < 1e6:
-        raise UsageError(f"The {name} cannot be {value!r}: give a number of seconds above 0.")
-    return seconds
-
-
-def _directory(out: str | Path | None) -> tuple[Path, Folder | None]:
-    """A folder for the run: the given one, if it holds no run yet, or one that goes with the ``Run``.
-
-    With BARRIER_LAB_KEEP set to a folder, every run that names none is kept there.
-    """
-    if out is None and (keep := os.environ.get("BARRIER_LAB_KEEP")):
-        return Path(tempfile.mkdtemp(prefix="run-", dir=writable_directory(keep))), None
-    if out is None:
-        folder = Folder()
-        return folder.path, folder
-    return writable_directory(out), None
-
-
-def writable_directory(out: str | Path, files: tuple[str, ...] = ("run.json", "rank*.trace.json")) -> Path:
-    """Make the folder ``out`` if needed.
-
-    ``UsageError`` if it cannot be written, or already holds one of the ``files`` (patterns) of a run.
-    """
-    directory = Path(out).expanduser().absolute()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        writable = os.access(directory, os.W_OK | os.X_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        raise UsageError(f"The folder {directory} cannot be written: give another one with --out.")
-    if any(found for pattern in files for found in directory.glob(pattern)):
-        raise UsageError(f"The folder {directory} already holds a run, which is kept: give another one with --out.")
-    return directory

@@ -51,9 +51,9 @@ def launch(
             outcome, message = supervise(plan, ranks, state, on_line, on_tick, cancel)
     finally:
         with _uninterrupted():
+            state.stopped_ns = time.monotonic_ns() if any(r.alive for r in ranks) else None
             if outcome in ("hung", "interrupted"):
                 collect_stacks(plan, ranks)
-            state.stopped_ns = time.monotonic_ns() if any(r.alive for r in ranks) else None
             end_all(ranks, state, on_line)
             result = _result(plan, ranks, state, outcome, message, began)
             with contextlib.suppress(OSError):  # the disk is full, or the folder gone: what there is can still be read
@@ -106,7 +106,7 @@ def _uninterrupted() -> Iterator[None]:
 def _result(plan, ranks, state, outcome, message, began) -> dict:
     stopped = None
     if state.stopped_ns and state.start_ns:
-        stopped = plan["deadline"] if outcome == "hung" else (state.stopped_ns - state.start_ns) / 1e9
+        stopped = (state.stopped_ns - state.start_ns) / 1e9
     return {
         "outcome": outcome,
         "message": message,

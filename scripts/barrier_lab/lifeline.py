@@ -1,30 +1,43 @@
-"""Tie a rank's life to its runner's: when the runner goes, in whatever way, the rank goes too.
+"""Tie a rank's life to its runner's, and its children's lives to its own: when one goes, the other goes too.
 
 The runner holds the only writing end of a pipe, the rank its reading end.  When the writing end closes,
 the kernel itself sends SIGKILL to the rank's process group: this needs no thread of the rank, so it
 works against a rank that blocks in C++, holds the interpreter lock, or ignores signals.  The rank leads
 a session of its own, so its children die with it.  A child that makes another session escapes.
+
+Under torchrun the agent is the runner.  It holds no such pipe, so the kernel is asked to end a rank with its parent,
+and a small process (``guard``) ends the group of a rank that is gone.
 """
 
+import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 import threading
+from pathlib import Path
+
+try:
+    from fcntl import F_SETSIG
+except ImportError:  # outside Linux
+    F_SETSIG = None
+KERNEL_KILLS = F_SETSIG is not None  # the closing of the pipe reaches also what a rank that is gone has left
+
+_at_import = os.getpid(), os.getppid()  # long before ``die_with_parent`` if torch is imported in between
 
 
 def hold_on(descriptor: int) -> None:
     """Lead a new session, and be killed as soon as the other end of this pipe closes."""
     os.setsid()
-    try:
-        import fcntl
-
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC | os.O_NONBLOCK)
-    except (ImportError, AttributeError):  # no F_SETSIG outside Linux
+    if not KERNEL_KILLS:
         threading.Thread(target=_watch, args=(descriptor,), daemon=True).start()
         return
+    import fcntl
+
+    fcntl.fcntl(descriptor, F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpgrp())
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC | os.O_NONBLOCK)
     # The runner may have gone before the signal was armed.
     if select.select([descriptor], [], [], 0)[0]:
         _end()
@@ -47,12 +60,33 @@ def die_with_parent() -> None:
 
     PR_SET_PDEATHSIG = 1
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if not _is_python(os.getppid()):  # the agent, a Python process, had gone before; an init process adopted us
+    if _parent_is_gone():
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _is_python(pid: int) -> bool:
+def _parent_is_gone() -> bool:
+    """Whether the agent had surely gone before: an init process, which is no Python as the agent is, adopted us."""
+    parent = os.getppid()
+    if _at_import[0] == os.getpid() and _at_import[1] != parent:
+        return True
     try:
-        return "python" in os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-    except OSError:
+        programs = [os.path.basename(os.readlink(f"/proc/{who}/exe")) for who in (parent, "self")]
+    except OSError:  # another user's, or hidden: then nothing is sure
         return False
+    return programs[0] != programs[1] and "python" not in programs[0]
+
+
+def end_children_after_me(folder: str = "") -> None:
+    """Start a process that waits for the end of this one, then ends what is left of its group and removes a folder.
+
+    It has a session of its own, and waits for the process itself: neither a signal to the group nor exec stops it.
+    """
+    if os.getpgrp() != os.getpid() or not KERNEL_KILLS or not sys.executable:
+        return  # not our group: in it are others than our children
+    with contextlib.suppress(OSError):
+        mine = os.pidfd_open(os.getpid())
+        program = [sys.executable, "-I", "-S", Path(__file__).with_name("guard.py")]
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        arguments = [str(mine), str(os.getpgrp()), folder]
+        subprocess.run([*program, *arguments], pass_fds=[mine], start_new_session=True, check=False, **quiet)
+        os.close(mine)

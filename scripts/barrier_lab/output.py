@@ -12,7 +12,10 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+LIMIT = 1_000_000  # characters of output kept per rank
+LONGEST = 1 << 16  # characters of a line: a longer one is cut into several
 STAMP, END, NOTE = "\x1e", "\x1f", "\x1d"  # ASCII record, unit and group separators
 _STRIP = str.maketrans("", "", STAMP + END + NOTE)
 
@@ -48,6 +51,9 @@ class Lines(io.TextIOBase):
     def write(self, text: str) -> int:
         with self._lock:
             *lines, self._rest = (self._rest + text).split("\n")
+            if len(self._rest) > LONGEST:  # it may never end
+                lines.append(self._rest)
+                self._rest = ""
             for line in lines:
                 self._send(time.monotonic(), line.translate(_STRIP))
         return len(text)
@@ -89,12 +95,12 @@ def flush(*streams: object) -> None:
 
 def to_pipe(descriptor: int) -> Callable[[float, str], None]:
     """Send stamped lines through a pipe."""
-    return lambda t, line: _write_all(descriptor, encode(f"{STAMP}{t:.6f}{END}{line}\n"))
+    return lambda t, line: write_all(descriptor, encode(f"{STAMP}{t:.6f}{END}{line}\n"))
 
 
 def note(descriptor: int, text: str) -> None:
     """Tell the runner something that is not output."""
-    _write_all(descriptor, encode(f"{NOTE}{text.translate(_STRIP)}".replace("\n", " ") + "\n"))
+    write_all(descriptor, encode(f"{NOTE}{text.translate(_STRIP)}".replace("\n", " ") + "\n"))
 
 
 def log_line(t: float, stream: str, text: str) -> bytes:
@@ -102,7 +108,44 @@ def log_line(t: float, stream: str, text: str) -> bytes:
     return encode(f"{t:.6f} {stream} {text}\n")
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+class Log:
+    """``rankN.log``: keeps lines until there are too many, and does not fail when the disk is full.
+
+    ``failed`` hears of the first error; after it, nothing is kept.
+    """
+
+    def __init__(self, path: Path, rank: int, failed: Callable[[OSError], None] | None = None) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+        self._descriptor: int | None = os.open(path, flags, 0o644)
+        self._rank = rank
+        self._failed = failed
+        self._kept = 0
+
+    def keep(self, t: float, stream: str, text: str) -> str | None:
+        """Append a line.  Returns it, or the note that ends the log, or None for a line beyond that."""
+        if self._kept > LIMIT:
+            return None
+        self._kept += len(text) + 1
+        if self._kept > LIMIT:
+            text = f"[rank {self._rank} printed more than {LIMIT:,} characters: the rest is not kept]"
+        if self._descriptor is not None:
+            try:
+                write_all(self._descriptor, log_line(t, stream, text))
+            except OSError as error:
+                self.close()
+                if self._failed:
+                    self._failed(error)
+        return text
+
+    def close(self) -> None:
+        """Keep nothing from now on."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write it all, or raise ``OSError``."""
     while data:
         data = data[os.write(descriptor, data) :]
 
@@ -127,7 +170,7 @@ class Drain:
         if not data:
             self.closed = True
         *lines, self._rest = (self._rest + data).split(b"\n")
-        if self._rest and (self.closed or len(self._rest) > 65536):  # a last or an endless line
+        if self._rest and (self.closed or len(self._rest) > LONGEST):  # a last or an endless line
             lines.append(self._rest)
             self._rest = b""
         now = time.monotonic()

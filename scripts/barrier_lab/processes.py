@@ -4,8 +4,10 @@ import contextlib
 import multiprocessing.forkserver
 import os
 import selectors
+import signal
 import sys
 import threading
+import time
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import torch.multiprocessing
 
-from barrier_lab import output, rank
+from barrier_lab import lifeline, output, rank
 from barrier_lab.errors import UsageError
 
 _SERVER_VARIABLES = ("CUDA_", "GLOO_", "MKL_", "NCCL_", "OMP_", "TORCH_")
@@ -25,11 +27,12 @@ class RankProcess:
 
     number: int
     process: object
-    lifeline: int
+    lifeline: tuple[int, int] | None  # its reading and its writing end; None once the rank and its children are ended
     drains: dict[int, tuple[str, output.Drain]]  # descriptor -> (stream, drain)
-    log: object
+    log: output.Log
     pidfd: int | None
-    kept: int = 0
+    method: str
+    gone_since: float | None = None  # when it was seen to be gone, before its exit code is known
     exit_code: int | None = None
     signal: str | None = None
     alive: bool = True
@@ -40,6 +43,7 @@ class RankProcess:
 _children = threading.Lock()
 _server: tuple[dict[str, str], set[str]] | None = None  # the environment of the forkserver, and what it has imported
 _served: list[RankProcess] = []
+_lifelines: set[int] = set()
 
 
 def start(plan: dict, ranks: list[RankProcess]) -> None:
@@ -78,6 +82,14 @@ def _leave_server_to_parent() -> None:
     _served.clear()
 
 
+def _let_lifelines_go() -> None:
+    """A forked process that kept them would keep the ranks from seeing the end of their runner."""
+    for descriptor in _lifelines:
+        os.close(descriptor)
+    _lifelines.clear()
+
+
+os.register_at_fork(after_in_child=_let_lifelines_go)
 os.register_at_fork(after_in_child=_leave_server_to_parent)
 
 
@@ -89,14 +101,16 @@ def _start_rank(context, plan: dict, number: int) -> RankProcess:
         target=rank.main, args=(plan, number, life_read, out_write, err_write), name=f"rank {number}"
     )
     process.start()
-    for end in (life_read, out_write, err_write):
+    for end in (out_write, err_write):
         end.close()
+    life = _taken(life_read), _taken(life_write)
+    _lifelines.update(life)
     drains = {}
     for stream, end in (("out", out_read), ("err", err_read)):
         descriptor = _taken(end)
         drains[descriptor] = (stream, output.Drain(descriptor))
-    log = (Path(plan["directory"]) / f"rank{number}.log").open("wb", buffering=0)
-    return RankProcess(number, process, _taken(life_write), drains, log, _pidfd(process.pid))
+    log = output.Log(Path(plan["directory"]) / f"rank{number}.log", number)
+    return RankProcess(number, process, life, drains, log, _pidfd(process.pid), plan["start_method"])
 
 
 def _taken(connection) -> int:
@@ -148,16 +162,27 @@ def _prepare_forkserver(context, script: Path) -> None:
 def has_ended(one: RankProcess) -> bool:
     """Whether the rank's own process is gone."""
     if one.pidfd is None:
-        with _children:
-            return one.process.exitcode is not None
+        return exit_code(one) is not None
     return is_readable(one.pidfd, 0)
 
 
-def wait_for_end(one: RankProcess, within: float) -> int | None:
-    """The exit code of a rank that has ended or is about to: negative for a signal, None if it goes on."""
-    with _children:
-        one.process.join(within)
-        return one.process.exitcode
+def exit_code(one: RankProcess, within: float = 0.0) -> int | None:
+    """The exit code of a rank: negative for a signal, None if it is not known within so many seconds.
+
+    Nothing is locked while this waits: one rank that does not end must not hold up the others, and other runs.
+    """
+    limit = time.monotonic() + within
+    while True:
+        if _children.acquire(timeout=max(0.0, limit - time.monotonic())):
+            try:
+                code = one.process.exitcode
+            finally:
+                _children.release()
+            if code is not None:
+                return code
+        if time.monotonic() >= limit:
+            return None
+        time.sleep(0.005)
 
 
 def is_readable(descriptor: int, within: float) -> bool:
@@ -167,9 +192,29 @@ def is_readable(descriptor: int, within: float) -> bool:
         return bool(selector.select(timeout=within))
 
 
-def signal_group(one: RankProcess, number: int) -> None:
-    """A signal to the rank and its children; to the rank alone if it leads no group yet."""
-    for kill in (os.killpg, os.kill):
+def send(one: RankProcess, number: int) -> None:
+    """A signal to the rank's own process, if it is still there: its number may have passed to a process of others."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if one.pidfd is not None:
+            signal.pidfd_send_signal(one.pidfd, number)
+        elif not has_ended(one):
+            os.kill(one.process.pid, number)
+
+
+def end_group(one: RankProcess) -> None:
+    """SIGKILL to the rank and its children, also if the rank itself is gone.
+
+    The kernel sends it to what is left of the rank's process group when the lifeline's writing end closes, since the
+    reading end is held open here as well: it knows the group itself, not its number, which may be another's by now.
+    """
+    if one.lifeline is None:
+        return
+    if not lifeline.KERNEL_KILLS:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(one.process.pid, number)
-            return
+            os.killpg(one.process.pid, signal.SIGKILL)
+    send(one, signal.SIGKILL)  # for a rank that has not taken hold of its lifeline yet
+    reading, writing = one.lifeline
+    one.lifeline = None
+    _lifelines.difference_update((reading, writing))
+    os.close(writing)
+    os.close(reading)

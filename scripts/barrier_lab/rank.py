@@ -8,15 +8,15 @@ import faulthandler
 import importlib.util
 import os
 import platform
-import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 
-from barrier_lab import common_start, ending, lifeline, output
+from barrier_lab import common_start, ending, lifeline, output, own_deadline
 from barrier_lab.errors import UsageError
 from barrier_lab.records import KEPT
 
@@ -33,8 +33,9 @@ def main(plan: dict, rank: int, lifeline_end, stdout_end, stderr_end) -> None:
     os.environ.update(torchrun_variables(plan, rank))
     _redirect(stdout_end.fileno(), stderr_end.fileno())
     told = stdout_end.fileno()
-    code = run_worker(plan, rank, lambda word, detail: output.note(told, f"{word} {detail}"))
+    code = run(plan, rank, lambda word, detail: output.note(told, f"{word} {detail}"))
     if plan["start_method"] == "forkserver":  # whose children leave without what atexit holds
+        threading._shutdown()  # as Python does it: first other threads end
         atexit._run_exitfuncs()
     sys.exit(code)
 
@@ -68,7 +69,7 @@ def _redirect(stdout: int, stderr: int) -> None:
     sys.stderr = output.Lines(2, output.to_pipe(2))
 
 
-def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=None) -> int:
+def run(plan: dict, rank: int, tell: Callable[[str, str], None], worker=None) -> int:
     """Join the others, start together, call the worker, record it all.  Returns the exit code.
 
     ``tell`` hears how far this rank has come: a word ("start", "import") and a detail.
@@ -76,16 +77,33 @@ def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=N
     from barrier_lab.recording import recorder as recording
 
     directory = Path(plan["directory"])
-    script = Path(plan["script"])
     recorder = recording.open_trace(directory / f"rank{rank}.trace.json", rank)
-    stack = (directory / f"rank{rank}.stack").open("w")
-    faulthandler.enable(file=sys.__stderr__)
-    if hasattr(faulthandler, "register"):
-        faulthandler.register(signal.SIGUSR1, file=stack, all_threads=True)
+    codes = _mark_exit(recorder)
+    own_deadline.write_stacks_to((directory / f"rank{rank}.stack").open("w"))
+    own_deadline.stacks_after(common_start.STARTUP_LIMIT)
+    if not faulthandler.is_enabled():  # by the script, for a file of its own
+        faulthandler.enable(file=sys.__stderr__)
     recorder.mark("rank", "meta", **_about(plan, rank))
     _take_threads()
+    codes.append(run_worker(plan, rank, recorder, tell, worker))
+    return codes[0]
+
+
+def _mark_exit(recorder) -> list[int]:
+    """Record the exit code that the list will hold, as the last thing before the trace is closed.
+
+    A process that hangs in its threads or at exit, or whose script leaves by ``os._exit``, has no such mark.
+    """
+    codes: list[int] = []
+    atexit.register(lambda: [recorder.mark("exit", "meta", code=code) for code in codes])
+    return codes
+
+
+def run_worker(plan: dict, rank: int, recorder, tell: Callable[[str, str], None], worker) -> int:
+    """Import the experiment if there is no ``worker`` yet, and call it.  Returns the exit code."""
     from barrier_lab.recording import hooks
 
+    script = Path(plan["script"])
     hooks.install(recorder, script)
     if worker is None:
         try:
@@ -95,12 +113,11 @@ def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=N
             tell("import", ending.one_line(error, script))
             return 1
     try:
-        faulthandler.dump_traceback_later(common_start.STARTUP_LIMIT, exit=False, file=stack)
         if plan["init"]:
             _join_group(plan)
         common_start.start_together(plan, recorder, tell)
         hooks.start()
-        faulthandler.dump_traceback_later(plan["deadline"], exit=False, file=stack)
+        own_deadline.stacks_after(plan["deadline"])
         try:
             result = worker(rank, plan["world_size"], **plan["parameters"])
         except SystemExit:  # leaves no end: the worker did not get there
@@ -108,13 +125,11 @@ def run_worker(plan: dict, rank: int, tell: Callable[[str, str], None], worker=N
         except BaseException:
             recorder.mark("end", "meta")
             raise
-        finally:
-            hooks.stop()
-            faulthandler.cancel_dump_traceback_later()
         recorder.mark("end", "meta")
         ending.record_result(recorder, result)
         _leave_group(plan)
     except SystemExit as request:
+        ending.record_leaving(recorder, request)
         return ending.exit_code(request)
     except BaseException as error:
         ending.record_error(recorder, script, error)

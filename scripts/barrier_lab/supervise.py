@@ -1,6 +1,5 @@
 """Watch over the ranks of a run: take their output, notice their ends, decide when the run is over."""
 
-import contextlib
 import os
 import selectors
 import signal
@@ -9,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from barrier_lab import common_start, output
-from barrier_lab.processes import RankProcess, has_ended, is_readable, signal_group, wait_for_end
+from barrier_lab import common_start
+from barrier_lab.own_deadline import STACK_SIGNAL
+from barrier_lab.processes import RankProcess, end_group, exit_code, has_ended, is_readable, send
 
 GRACE = 5.0  # seconds that the others get, after a rank failed, to say what they see
+CODE_TIME = 10.0  # seconds for the exit code of a rank that has ended to become known
 STACK_TIME = 0.3  # seconds for the ranks to write their stacks once the deadline has passed
-OUTPUT_LIMIT = 1_000_000  # characters of output kept per rank
 
 OnLine = Callable[[int, float | None, str, str], None]  # rank, seconds from t = 0 (None before it), stream, text
 
@@ -44,8 +44,7 @@ def supervise(plan, ranks, state, on_line, on_tick, cancel) -> tuple[str, str | 
                 _note_end(one, state)
             if on_tick:
                 on_tick()
-            over = _over(plan, ranks, state, began, cancel)
-            if over:
+            if over := _over(plan, ranks, state, began, cancel):
                 return over
 
 
@@ -100,24 +99,21 @@ def _take_note(one: RankProcess, text: str, state: State) -> None:
 
 def _keep(one: RankProcess, t: float, stream: str, text: str, state: State, on_line: OnLine | None) -> None:
     """Log a line and show it, until the rank has printed too much."""
-    if one.kept > OUTPUT_LIMIT:
-        return
-    one.kept += len(text) + 1
-    if one.kept > OUTPUT_LIMIT:
-        text = f"[rank {one.number} printed more than {OUTPUT_LIMIT:,} characters: the rest is not kept]"
-    with contextlib.suppress(OSError):  # a full disk: what is shown is not kept
-        one.log.write(output.log_line(t, stream, text))
-    if on_line:
-        on_line(one.number, t - state.start_ns / 1e9 if state.start_ns else None, stream, text)
+    kept = one.log.keep(t, stream, text)
+    if kept is not None and on_line:
+        on_line(one.number, t - state.start_ns / 1e9 if state.start_ns else None, stream, kept)
 
 
 def _note_end(one: RankProcess, state: State) -> None:
-    """Notice that a rank has ended, and end its children before its process group's number is free again."""
+    """Notice that a rank has ended, and end its children."""
     if not one.alive or not has_ended(one):
         return
+    end_group(one)
+    one.gone_since = one.gone_since or time.monotonic()
+    code = exit_code(one, within=0.05)
+    if code is None and time.monotonic() < one.gone_since + CODE_TIME:
+        return  # a forkserver, which is told first, has not said it yet
     one.alive = False
-    signal_group(one, signal.SIGKILL)
-    code = wait_for_end(one, 1.0)
     if code is not None and code < 0:
         one.signal = _signal_name(-code)
     else:
@@ -134,7 +130,7 @@ def _signal_name(number: int) -> str:
 
 
 def collect_stacks(plan: dict, ranks: list[RankProcess]) -> None:
-    """Wait for the stacks that the deadline makes each rank write; ask again those that did not."""
+    """Wait for the stacks that the deadline makes each rank write; ask those that did not."""
     directory = Path(plan["directory"])
 
     def without_stack() -> list[RankProcess]:
@@ -149,24 +145,23 @@ def collect_stacks(plan: dict, ranks: list[RankProcess]) -> None:
         if not asked and time.monotonic() > limit - STACK_TIME / 2:
             asked = True
             for one in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(one.process.pid, signal.SIGUSR1)
+                send(one, STACK_SIGNAL)
         time.sleep(0.01)
 
 
 def end_all(ranks: list[RankProcess], state: State, on_line: OnLine | None) -> None:
     """Kill what is left, take what it still had to say, and give back every descriptor."""
-    left = [one for one in ranks if one.alive]
-    for number in (signal.SIGSTOP, signal.SIGKILL):  # first all stand still: no rank may see another one die
-        for one in left:
-            signal_group(one, number)
     for one in ranks:
-        os.close(one.lifeline)
+        if one.alive:
+            send(one, signal.SIGSTOP)  # first all stop: no rank may see another one die
     for one in ranks:
-        wait_for_end(one, 5.0)
+        end_group(one)
+    limit = time.monotonic() + 5.0  # for all of them together
+    for one in ranks:
+        exit_code(one, within=max(0.0, limit - time.monotonic()))
         for descriptor in one.drains:
-            limit = time.monotonic() + 0.5  # a child with a session of its own may hold the pipe open
-            while not one.drains[descriptor][1].closed and time.monotonic() < limit and is_readable(descriptor, 0.05):
+            drained = time.monotonic() + 0.5  # a child with a session of its own may hold the pipe open
+            while not one.drains[descriptor][1].closed and time.monotonic() < drained and is_readable(descriptor, 0.05):
                 _drain(one, descriptor, state, on_line)
             os.close(descriptor)
         one.log.close()

@@ -1,11 +1,13 @@
 """One rank of a torchrun job: record it as ``launch`` would, with the agent as runner."""
 
 import argparse
+import contextlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from barrier_lab import cli, common_start, experiment, lifeline, output, own_deadline, rank, script
+from barrier_lab import cli, common_start, lifeline, output, own_deadline, planning, rank, script
 from barrier_lab.errors import UsageError
 from barrier_lab.folders import Folder
 
@@ -23,19 +25,20 @@ def join(path: Path, worker, arguments: list[str]) -> int:
                 f"{option} has no meaning under torchrun: leave it out, "
                 "and look at the result with python -m barrier_lab show DIR."
             )
-    about = script.read(path, experiment.RESERVED)
+    about = script.read(path, planning.RESERVED)
     given = cli.script_parser(f"torchrun {about.path.name}", about).parse_args(arguments)
     number = int(os.environ["RANK"])
     plan = _plan(about, given)
-    log = _log(plan, number)
+    lifeline.end_children_after_me(str(_unasked.path) if _unasked else "")
+    log = output.Log(Path(plan["directory"]) / f"rank{number}.log", number, _say_not_kept)
     sys.stdout = output.Lines(1, _tee(1, "out", log))
     sys.stderr = output.Lines(2, _tee(2, "err", log))
-    return rank.run_worker(plan, number, _arm(plan), worker)
+    return rank.run(plan, number, _arm(plan), worker)
 
 
 def _plan(about: script.Script, given: argparse.Namespace) -> dict:
     local_ranks = int(os.environ["LOCAL_WORLD_SIZE"])
-    chosen, reason = experiment.choose_backend(about, given.backend, given.timeout, local_ranks)
+    chosen, reason = planning.choose_backend(about, given.backend, given.timeout, local_ranks)
     return {
         "experiment": about.name,
         "script": str(about.path),
@@ -44,8 +47,8 @@ def _plan(about: script.Script, given: argparse.Namespace) -> dict:
         "world_size": int(os.environ["WORLD_SIZE"]),
         "backend": chosen,
         "backend_reason": reason,
-        "deadline": experiment.seconds("deadline", given.deadline),
-        "timeout": None if given.timeout is None else experiment.seconds("timeout", given.timeout),
+        "deadline": planning.seconds("deadline", given.deadline),
+        "timeout": None if given.timeout is None else planning.seconds("timeout", given.timeout),
         "launcher": "torchrun",
         "directory": str(_directory(given.out)),
     }
@@ -59,20 +62,23 @@ def _directory(out: str | None) -> Path:
         return _unasked.path
     if restarts := int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")):
         out = str(Path(out) / f"restart-{restarts}")  # what the attempt before recorded is kept
-    return experiment.writable_directory(out, ("run.json", f"rank{os.environ['RANK']}.trace.json"))
+    return planning.writable_directory(out, ("run.json", f"rank{os.environ['RANK']}.trace.json"))
 
 
-def _log(plan: dict, number: int) -> int:
-    path = Path(plan["directory"]) / f"rank{number}.log"
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+def _say_not_kept(error: OSError) -> None:
+    """What a rank prints is shown in any case."""
+    note = f"barrier_lab: from here on, what rank {os.environ['RANK']} prints is not kept: {error.strerror}\n"
+    with contextlib.suppress(OSError):
+        output.write_all(2, note.encode())
 
 
-def _tee(descriptor: int, stream: str, log: int):
-    """Send each line to torchrun's terminal and to ``rankN.log``."""
+def _tee(descriptor: int, stream: str, log: output.Log) -> Callable[[float, str], None]:
+    """Send each line to torchrun's terminal and to ``rankN.log``; neither may end the experiment."""
 
     def send(t: float, text: str) -> None:
-        os.write(log, output.log_line(t, stream, text))
-        os.write(descriptor, output.encode(text + "\n"))
+        log.keep(t, stream, text)
+        with contextlib.suppress(OSError):  # nobody reads it any more, or the disk is full
+            output.write_all(descriptor, output.encode(text + "\n"))
 
     return send
 

@@ -4,6 +4,7 @@ import functools
 import inspect
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import CodeType, FrameType
@@ -14,7 +15,7 @@ import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
 from barrier_lab.frames import is_own
-from barrier_lab.recording.callsite import callsite
+from barrier_lab.recording.callsite import callsite, exception_place
 from barrier_lab.recording.recorder import describe
 from barrier_lab.recording.watch import Watch
 
@@ -133,6 +134,21 @@ def is_blocking_message(frame: FrameType | None) -> bool:
 @functools.lru_cache(maxsize=1)
 def _blocking_messages() -> tuple[CodeType, ...]:
     return tuple(inspect.unwrap(getattr(distributed_c10d, name)).__code__ for name in ("send", "recv"))
+
+
+def wrap_thread_errors(watch: Watch) -> None:
+    """Record what ends a thread: the rank goes on without it, and may wait for it."""
+    report = threading.excepthook
+
+    @functools.wraps(report)
+    def recorded(ended: Any, /) -> None:
+        if watch.on and ended.exc_value is not None and ended.exc_type is not SystemExit:
+            name = ended.thread.name if ended.thread else "?"
+            place = exception_place(ended.exc_value)
+            watch.recorder.mark("ended", "thread_error", thread=name, error=describe(ended.exc_value), place=place)
+        report(ended)
+
+    threading.excepthook = recorded
 
 
 def wrap_sleep(watch: Watch, script: str) -> None:

@@ -1,0 +1,58 @@
+"""Say so when a program defines a worker and ends without having run anything."""
+
+import atexit
+import contextlib
+import os
+import sys
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+_used = False
+
+
+def watch() -> None:
+    """Look at the program when it ends."""
+    atexit.register(_complain, os.getpid())
+
+
+def used() -> None:
+    """Something was run: there is nothing to complain of."""
+    global _used
+    _used = True
+
+
+def _complain(process: int) -> None:
+    program = sys.modules.get("__main__")
+    if _used or os.getpid() != process or not _forgets(program):
+        return
+    name = Path(program.__file__).name
+    with contextlib.suppress(Exception):  # standard error may be closed
+        print(
+            f"{name} defines worker, but nothing has run it: end the file with "
+            f'if __name__ == "__main__": main(worker), or use python -m barrier_lab run {name}.',
+            file=sys.stderr,
+        )
+
+
+def _forgets(program: ModuleType | None) -> bool:
+    """Whether the program is a file that uses this package, defines a worker, and ended by itself, on rank 0."""
+    names = dict(vars(program)) if program else {}
+    worker = names.get("worker")
+    parent = getattr(sys.modules.get("multiprocessing"), "parent_process", lambda: None)()
+    return (
+        isinstance(worker, FunctionType)
+        and worker.__module__ == "__main__"
+        and bool(names.get("__file__"))
+        and any(map(_is_ours, names.values()))
+        and parent is None  # else a process that somebody else started to import the file
+        and not hasattr(sys, "last_type")  # else it ended by an error, which says more
+        and not sys.flags.interactive
+        and os.environ.get("RANK", "0") == "0"
+    )
+
+
+def _is_ours(value: object) -> bool:
+    name = value.__name__ if isinstance(value, ModuleType) else ""
+    if isinstance(value, FunctionType | type):
+        name = value.__module__
+    return name.partition(".")[0] == "barrier_lab"
