@@ -4,6 +4,7 @@ Yes, with the handle of an asynchronous barrier.  On gloo a wait that runs out
 of patience harms nothing; the barrier is still in flight.
 """
 
+import os
 import time
 from datetime import timedelta
 
@@ -22,6 +23,7 @@ def worker(
     leaves: bool = False,  # the slow rank never calls
 ) -> None:
     limit = timedelta(seconds=patience)
+    os.environ["TORCH_DIST_INIT_BARRIER"] = "1"  # new_group waits for all
     checks = dist.new_group(backend="gloo")  # every rank makes every group
     if rank == slow_rank:
         time.sleep(delay)

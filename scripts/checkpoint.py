@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 
 from barrier_lab import main
-from zero_first import fresh_folder
+from shared_folder import fresh_folder
 
 
 def save(state: dict, path: Path, seconds: float) -> None:

@@ -11,7 +11,7 @@ import torch.distributed as dist
 
 from barrier_lab import main
 from checkpoint import load, save
-from zero_first import fresh_folder
+from shared_folder import fresh_folder
 
 
 def worker(

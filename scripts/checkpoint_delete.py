@@ -10,7 +10,7 @@ import torch.distributed as dist
 
 from barrier_lab import main
 from checkpoint import load, save
-from zero_first import fresh_folder
+from shared_folder import fresh_folder
 
 
 def worker(

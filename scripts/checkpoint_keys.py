@@ -11,7 +11,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from barrier_lab import main
-from zero_first import fresh_folder
+from shared_folder import fresh_folder
 
 
 def try_load(model: torch.nn.Module, state: dict, which: str) -> None:

@@ -12,7 +12,7 @@ import torch.distributed as dist
 
 from barrier_lab import main
 from checkpoint import load, save
-from zero_first import fresh_folder
+from shared_folder import fresh_folder
 
 
 def save_whole(state: dict, path: Path, seconds: float) -> None:

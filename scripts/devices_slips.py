@@ -15,6 +15,7 @@ from barrier_lab import main
 
 def make_group() -> torch.device:
     """Join: NCCL if each rank of this machine can have a GPU, else gloo."""
+    os.environ["TORCH_DIST_INIT_BARRIER"] = "1"  # all are in when it returns
     ranks_here = int(os.environ["LOCAL_WORLD_SIZE"])
     if dist.is_nccl_available() and torch.cuda.device_count() >= ranks_here:
         device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))

@@ -5,6 +5,7 @@ rank that it has not heard from.  It exists for gloo only, so it gets a gloo
 group of its own, which an NCCL job can make as well.
 """
 
+import os
 import time
 from datetime import timedelta
 
@@ -23,6 +24,7 @@ def worker(
     busy: float = 3.5,
 ) -> None:
     limit = timedelta(seconds=patience)
+    os.environ["TORCH_DIST_INIT_BARRIER"] = "1"  # new_group waits for all
     checks = dist.new_group(backend="gloo")  # every rank makes every group
     if rank in (missing, also):
         time.sleep(busy)  # and then leaves without having come

@@ -4,6 +4,7 @@ No.  The late rank finds the group broken as well, and every later barrier on
 it fails at once.  Another group still works.
 """
 
+import os
 import time
 from datetime import timedelta
 
@@ -29,6 +30,7 @@ def worker(
     pause: float = 0.5,
 ) -> None:
     limit = timedelta(seconds=patience)
+    os.environ["TORCH_DIST_INIT_BARRIER"] = "1"  # new_group waits for all
     impatient = dist.new_group(backend="gloo", timeout=limit)
     if rank == 1:
         time.sleep(late)

@@ -28,6 +28,7 @@ def worker(
     local_rank = int(os.environ["LOCAL_RANK"])
     on_this_node = int(os.environ["LOCAL_WORLD_SIZE"])
     gpus = torch.cuda.device_count() >= on_this_node
+    device = "cuda" if gpus else "cpu"
     if gpus:
         torch.cuda.set_device(local_rank)
 
@@ -42,7 +43,8 @@ def worker(
     if barrier:
         dist.barrier()
     print("uses the table")
-    time.sleep(0.5)  # a rank that left now could break the start of another
+    # A rank that left now could break the start of another: the sum needs all.
+    dist.all_reduce(torch.ones(1, device=device))
     dist.destroy_process_group()
 
 

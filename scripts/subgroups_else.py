@@ -11,7 +11,7 @@ import torch.distributed as dist
 from barrier_lab import main
 
 
-def worker(rank: int, world_size: int, *, patience: float = 2.0) -> None:
+def worker(rank: int, world_size: int, *, patience: float = 4.0) -> None:
     wait = timedelta(seconds=patience)
     if rank < 2:
         pair = dist.new_group([0, 1], timeout=wait)

@@ -19,7 +19,7 @@ def worker(
     skip: bool = True,
     local: bool = False,
     local_too: bool = False,
-    patience: float = 2.0,
+    patience: float = 4.0,
 ) -> None:
     wait = timedelta(seconds=patience)
     if rank < 2 or not skip:

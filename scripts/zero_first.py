@@ -4,7 +4,6 @@ Rank 0 prepares it while the others wait at a barrier, and comes there when it i
 """
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import torch.distributed as dist
 
 from barrier_lab import main
+from shared_folder import fresh_folder
 
 HALF = "row\n" * 500
 
@@ -35,13 +35,6 @@ def prepare(path: Path) -> None:
         time.sleep(1.0)
         with path.open("a") as file:  # "a" appends: what is in the file stays
             file.write(HALF)
-
-
-def fresh_folder() -> Path:
-    """A new temporary folder: rank 0 makes it and tells the others its name."""
-    names = [tempfile.mkdtemp() if dist.get_rank() == 0 else ""]
-    dist.broadcast_object_list(names)
-    return Path(names[0])
 
 
 def worker(rank: int, world_size: int, *, barrier: bool = True, late: float = 0.0, folder: str = "") -> None:

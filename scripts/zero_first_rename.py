@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 from barrier_lab import main
-from zero_first import HALF, fresh_folder, zero_first
+from shared_folder import fresh_folder
+from zero_first import HALF, zero_first
 
 
 def prepare(path: Path, rename: bool, dies: bool) -> None:

@@ -12,7 +12,8 @@ from typing import Literal
 import torch.distributed as dist
 
 from barrier_lab import main
-from zero_first import fresh_folder, prepare
+from shared_folder import fresh_folder
+from zero_first import prepare
 
 
 @contextlib.contextmanager

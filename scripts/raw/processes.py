@@ -24,6 +24,7 @@ def train(rank: int, size: int, store: dist.Store | None) -> None:
     say(f"rank {dist.get_rank()} of {dist.get_world_size()} is in")
     if "--ask" in sys.argv:
         say(f"rank {rank} reads {sys.stdin.readline()!r}")
+    dist.barrier()  # nobody leaves before all are in
     dist.destroy_process_group()
 
 

@@ -5,6 +5,7 @@ have trained: by then all have read, so it takes no time, and a barrier that
 has failed raises there.
 """
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -30,7 +31,8 @@ def replace(path: Path) -> None:
 
 def open_file(rank: int, folder: str) -> Path:
     """The same old file on all ranks."""
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     if rank == 0:
         Path(names[0], "data.txt").write_text("old")
     dist.broadcast_object_list(names)

@@ -5,6 +5,7 @@ it keeps rank 0 from writing over an epoch that a late rank has yet to load.
 """
 
 import io
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -34,7 +35,8 @@ def worker(
     slow_rank: int = 1,
     folder: str = "",
 ) -> list[int]:
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     dist.broadcast_object_list(names)  # all ranks take the folder of rank 0
     path = Path(names[0]) / "model.pt"
 

@@ -5,6 +5,7 @@ Nothing else in the program needs another rank: no step, and no file of one's
 own.  After the reading nobody changes the files, so the last one can go, too.
 """
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -30,7 +31,8 @@ def read_scores(folder: Path, world_size: int) -> list[int]:
 
 
 def same_folder(rank: int, folder: str) -> Path:
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     dist.broadcast_object_list(names)
     return Path(names[0])
 

@@ -4,6 +4,7 @@ Rank 0 sends it in a finally, however the block ended; an empty text means that 
 """
 
 import contextlib
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -44,7 +45,8 @@ def prepare(path: Path, fails: bool) -> None:
 
 def worker(rank: int, world_size: int, *, fails: bool = False, folder: str = "") -> list[int | str]:
     """Count the rows of all ranks, and say why there are none."""
-    names = [folder or (tempfile.mkdtemp() if rank == 0 else "")]
+    mine = f"barrier_lab-{os.getpid()}-"  # a name by which the lab finds and removes it later
+    names = [folder or (tempfile.mkdtemp(prefix=mine) if rank == 0 else "")]
     dist.broadcast_object_list(names)  # all ranks take the folder of rank 0
     path, rows, cause = Path(names[0]) / "data.txt", 0, ""
     try:
