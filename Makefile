@@ -13,7 +13,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-header 
 PAGE := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book test serve lint format bench figure requirements clean distclean
+.PHONY: help book test stress serve lint format bench figure requirements clean distclean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -22,11 +22,19 @@ help:  ## say what each target does
 	@echo "  TORCH_INDEX=<address>  one more index for pip to take torch from"
 
 book: $(VENV)/ready  ## build the book with every notebook executed
-	$(BUILD) --all
-	@$(BIN)/python -c "import pathlib; print('The book is ready. Open', pathlib.Path('$(PAGE)').resolve().as_uri())"
+	@rm -f _build/failed_cells.json $(PAGE)
+	@code=0; $(BUILD) --all || code=$$?; $(BIN)/python book/_ext/said_at_the_end.py _build $$code
 
 test: $(VENV)/ready-dev  ## run all tests, a full build of the book among them
 	$(BIN)/python -m pytest $(ARGS)
+
+# RUNS, ROUNDS and ONLY shorten it: make stress ONLY="cost ordering" ROUNDS=1 RUNS=10
+stress: $(VENV)/ready-dev  ## run every notebook beside other work, every script many times; some hours
+	@code=0; \
+	  $(BIN)/python -m tests.stress $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(RUNS),--runs $(RUNS)) \
+	    $(if $(ONLY),--only $(ONLY)) || code=1; \
+	  $(if $(ONLY),,$(BIN)/python tests/random_programs.py --count 300 || code=1;) \
+	  exit $$code
 
 serve: $(PAGE)  ## show the built book on localhost, on a free port
 	@$(BIN)/python -u -m http.server 0 --bind 127.0.0.1 --directory _build/html

@@ -1,6 +1,10 @@
 """The built book holds what it promises: all lessons, whole links, true text alternatives, nothing from the web."""
 
+import json
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -123,3 +127,89 @@ def test_the_status_page_lists_every_notebook_and_the_backend(book):
     page = parsed(book / "book" / "status.html")
     assert {f"notebooks/{lesson}" for lesson in LESSONS} <= {link.text for link in page.select("table a")}
     assert any(row.text.split()[:2] in (["Backend", "gloo"], ["Backend", "nccl"]) for row in page.select("tr"))
+
+
+# --- a cell that fails --------------------------------------------------------------------------------------
+
+TINY = {
+    "_config.yml": f"""\
+title: Tiny
+only_build_toc_files: true
+execute: {{execute_notebooks: force, timeout: 4, raise_on_error: false}}
+sphinx:
+  local_extensions: {{barrier_lab_failed: {ROOT / "book" / "_ext"}}}
+""",
+    "_toc.yml": "format: jb-book\nroot: good\nchapters: [{file: bad}, {file: slow}]\n",
+    "good.md": "# A page that is well\n\n```{code-cell} python\nprint(2)\n```\n",
+    "bad.md": """\
+# A page with a bad cell
+
+```{code-cell} python
+print(1)
+```
+
+```{code-cell} python
+:tags: [raises-exception]
+raise OSError("as it should")
+```
+
+```{code-cell} python
+assert 2 + 2 == 5, "that is wrong"
+```
+
+```{code-cell} python
+print("never run")
+```
+""",
+    "slow.md": "# A page that hangs\n\n```{code-cell} python\nimport time\ntime.sleep(99)\n```\n",
+}
+HEAD = "---\njupytext:\n  text_representation: {extension: .md, format_name: myst}\nkernelspec: {name: python3}\n---\n"
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess]:
+    """A book of three pages, two of them with a cell that fails: its build folder, and what ``make book`` says last."""
+    folder = tmp_path_factory.mktemp("tiny")
+    for name, text in TINY.items():
+        (folder / name).write_text((HEAD if name.endswith(".md") else "") + text)
+    tool = Path(sys.executable).with_name("jupyter-book")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"}
+    command = [tool, "build", folder, "-W", "-n", "--keep-going"]
+    built = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert built.returncode != 0
+    last = [sys.executable, ROOT / "book" / "_ext" / "said_at_the_end.py", folder / "_build", str(built.returncode)]
+    return folder / "_build", subprocess.run(last, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_page_with_a_cell_that_failed_says_so_at_its_top(tiny):
+    article = parsed(tiny[0] / "html" / "bad.html").article
+    box = article.select_one(".bl-failed-cell")
+    assert "Cell 3" in box.text and "AssertionError: that is wrong" in box.text
+    assert box.find_previous_sibling().name == "h1"
+    cell = article.select_one(box.a["href"])
+    assert "2 + 2 == 5" in cell.text
+
+
+def test_a_page_whose_cell_took_too_long_says_so_too(tiny):
+    article = parsed(tiny[0] / "html" / "slow.html").article
+    box = article.select_one(".bl-failed-cell")
+    assert "Cell 1" in box.text
+    assert "time.sleep(99)" in article.select_one(box.a["href"]).text
+
+
+def test_a_page_that_is_well_says_nothing(tiny):
+    assert not parsed(tiny[0] / "html" / "good.html").select(".bl-failed-cell")
+
+
+def test_the_build_names_page_and_cell_at_its_end_and_fails(tiny):
+    build, said = tiny
+    assert said.returncode == 1
+    first, second, rest = said.stdout.splitlines()
+    assert first == "Cell 3 of bad (A page with a bad cell) failed: AssertionError: that is wrong"
+    assert second.startswith("Cell 1 of slow (A page that hangs) failed: ")
+    assert "2 pages say so" in rest and (build / "html" / "index.html").as_uri() in rest
+    assert [one["page"] for one in json.loads((build / "failed_cells.json").read_text())] == ["bad", "slow"]
+
+
+def test_no_page_of_this_book_has_a_cell_that_failed(book):
+    assert [page.name for page in pages(book) if parsed(page).select(".bl-failed-cell")] == []
