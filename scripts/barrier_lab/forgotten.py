@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import inspect
 import os
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ def _complain(process: int) -> None:
     program = sys.modules.get("__main__")
     if _used or os.getpid() != process or not _forgets(program):
         return
-    name = Path(program.__file__).name
+    name = _file_of(program.worker).name
     with contextlib.suppress(Exception):  # standard error may be closed
         print(
             f"{name} defines worker, but nothing has run it: end the file with "
@@ -42,13 +43,18 @@ def _forgets(program: ModuleType | None) -> bool:
     return (
         isinstance(worker, FunctionType)
         and worker.__module__ == "__main__"
-        and bool(names.get("__file__"))
+        and _file_of(worker).is_file()  # and not a cell of a notebook, or a prompt
         and any(map(_is_ours, names.values()))
         and parent is None  # else a process that somebody else started to import the file
         and not hasattr(sys, "last_type")  # else it ended by an error, which says more
         and not sys.flags.interactive
         and os.environ.get("RANK", "0") == "0"
     )
+
+
+def _file_of(worker: FunctionType) -> Path:
+    """Where a function is written; the program itself has lost its ``__file__`` by then."""
+    return Path(inspect.unwrap(worker).__code__.co_filename)
 
 
 def _is_ours(value: object) -> bool:
