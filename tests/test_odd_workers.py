@@ -76,3 +76,18 @@ def test_a_rank_that_starts_ranks_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "run(…) was called in rank" in done.stdout
     assert_nothing_left(environment)
+
+
+def test_a_long_traceback_shows_where_it_began_and_how_it_ended(tmp_path: Path) -> None:
+    body = """
+        def even(n): return odd(n - 1)
+        def odd(n):
+            if n < 0: raise ValueError("the end\\n" + "x" * 1_000_000)
+            return even(n - 1)
+        even(600)"""
+    done = work(tmp_path, textwrap.dedent(body), world_size=1)
+    lines = done.ranks[0].error.splitlines()
+    assert len(lines) < 100 and max(map(len, lines)) < 2100
+    assert "in worker" in lines[1]
+    assert "lines are left out" in done.ranks[0].error
+    assert lines[-2] == "ValueError: the end"
