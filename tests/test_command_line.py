@@ -41,7 +41,7 @@ def test_plain_output_has_each_line_with_its_time_and_rank_then_backend_and_verd
 
 def test_a_terminal_shows_colours_and_what_every_rank_is_doing_now() -> None:
     arguments = ["-m", "barrier_lab", "run", str(MISBEHAVE), "--deadline", "2"]
-    terminal = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=30, dimensions=(24, 200))
+    terminal = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=120, dimensions=(24, 200))
     terminal.expect(r"in barrier 2 \(misbehave.py:\d+\)")
     terminal.expect("in sleep")
     terminal.expect("hung")
@@ -52,7 +52,7 @@ def test_a_terminal_shows_colours_and_what_every_rank_is_doing_now() -> None:
 
 def test_the_live_line_goes_to_stderr_and_not_into_a_file(tmp_path: Path) -> None:
     command = f"{sys.executable} -m barrier_lab run ordering > {tmp_path / 'kept.txt'}"
-    terminal = pexpect.spawn("/bin/sh", ["-c", command], encoding="utf-8", timeout=30, dimensions=(24, 200))
+    terminal = pexpect.spawn("/bin/sh", ["-c", command], encoding="utf-8", timeout=120, dimensions=(24, 200))
     terminal.expect("now:")
     terminal.expect(pexpect.EOF)
     kept = (tmp_path / "kept.txt").read_text()
@@ -61,7 +61,7 @@ def test_the_live_line_goes_to_stderr_and_not_into_a_file(tmp_path: Path) -> Non
 
 def test_lines_come_as_they_are_printed() -> None:
     arguments = ["-m", "barrier_lab", "run", "ordering", "--pause", "3"]
-    terminal = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=30, dimensions=(24, 200))
+    terminal = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=120, dimensions=(24, 200))
     terminal.expect("first before")
     shown = time.monotonic()
     terminal.expect("completed")
@@ -92,7 +92,7 @@ def test_help_tells_question_and_parameters() -> None:
 
 def test_a_closed_pipe_ends_quietly() -> None:
     terminal = pexpect.spawn(
-        "/bin/sh", ["-c", f"{sys.executable} -m barrier_lab run ordering | head -n 1"], encoding="utf-8", timeout=30
+        "/bin/sh", ["-c", f"{sys.executable} -m barrier_lab run ordering | head -n 1"], encoding="utf-8", timeout=120
     )
     terminal.expect(pexpect.EOF)
     assert "Traceback" not in terminal.before

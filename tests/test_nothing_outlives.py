@@ -14,7 +14,7 @@ MISBEHAVE = Path(__file__).parent / "programs" / "misbehave.py"
 HARD = ["absent", "holds_the_interpreter_lock", "ignores_signals", "starts_a_child_and_stays"]
 
 
-def wait_until_waiting(directory: Path, ranks: int = 2, within: float = 30.0) -> None:
+def wait_until_waiting(directory: Path, ranks: int = 2, within: float = 120.0) -> None:
     """Return when every rank has passed its first barrier."""
     limit = time.monotonic() + within
     traces = [directory / f"rank{n}.trace.json" for n in range(ranks)]
@@ -72,7 +72,7 @@ def test_a_request_to_end_is_an_interrupt_that_is_recorded(tmp_path: Path, numbe
     runner = subprocess.Popen([sys.executable, "-m", "barrier_lab", *arguments], env=environment)
     wait_until_waiting(tmp_path / "run")
     runner.send_signal(number)
-    assert runner.wait(timeout=30) == 130
+    assert runner.wait(timeout=120) == 130
     assert '"outcome": "interrupted"' in (tmp_path / "run" / "run.json").read_text()
     assert_nothing_left(environment)
 
@@ -83,7 +83,7 @@ def test_ctrl_c_while_the_runner_still_imports_torch_shows_no_traceback() -> Non
     while "libtorch" not in Path(f"/proc/{runner.pid}/maps").read_text():
         time.sleep(0.01)
     runner.send_signal(signal.SIGINT)
-    _, said = runner.communicate(timeout=30)
+    _, said = runner.communicate(timeout=120)
     assert runner.returncode == 130
     assert "Traceback" not in said
 
@@ -100,9 +100,9 @@ def test_interrupting_a_notebook_kernel_ends_the_ranks_and_the_kernel_goes_on(ke
     manager, client, environment = kernel
     message = start_in_kernel(client, tmp_path / "run", method)
     manager.interrupt_kernel()
-    reply = client.get_shell_msg(timeout=30)
+    reply = client.get_shell_msg(timeout=120)
     while reply["parent_header"].get("msg_id") != message:
-        reply = client.get_shell_msg(timeout=30)
+        reply = client.get_shell_msg(timeout=120)
     assert reply["content"]["ename"] == "KeyboardInterrupt"
     assert "Rank 0" in reply["content"]["evalue"]
     ranks = [process for process in marked(environment) if "multiprocessing" in " ".join(process.cmdline())]
@@ -118,7 +118,7 @@ def test_restarting_a_notebook_kernel_ends_the_ranks(kernel, tmp_path: Path, met
     start_in_kernel(client, tmp_path / "run", method)
     before = {process.pid for process in marked(environment)}
     manager.restart_kernel(now=True)
-    limit = time.monotonic() + 5
+    limit = time.monotonic() + 60
     while before & {process.pid for process in marked(environment)} and time.monotonic() < limit:
         time.sleep(0.05)
     assert not before & {process.pid for process in marked(environment)}

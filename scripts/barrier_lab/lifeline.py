@@ -69,11 +69,20 @@ def _parent_is_gone() -> bool:
     parent = os.getppid()
     if _at_import[0] == os.getpid() and _at_import[1] != parent:
         return True
-    try:
-        programs = [os.path.basename(os.readlink(f"/proc/{who}/exe")) for who in (parent, "self")]
-    except OSError:  # another user's, or hidden: then nothing is sure
-        return False
-    return programs[0] != programs[1] and "python" not in programs[0]
+    program = _program(parent)
+    return program is not None and "python" not in program and program != _program(os.getpid())
+
+
+def _program(pid: int) -> str | None:
+    """The name of the program that a process runs; None if that is not sure."""
+    with contextlib.suppress(OSError):
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    # Of another user's process only what it was called with can be read, and that may be anything.
+    if pid != 1:
+        return None
+    with contextlib.suppress(OSError):
+        return os.path.basename(Path(f"/proc/{pid}/cmdline").read_text().split("\0")[0]) or None
+    return None
 
 
 def end_children_after_me(folder: str = "") -> None:
