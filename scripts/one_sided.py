@@ -1,7 +1,7 @@
 """What happens to a rank in a barrier that another rank never calls?
 
 It depends on what the other rank does.  As long as rank 1 is alive, rank 0
-waits, until the time-out of the group ends the wait with an error.  If rank 1
+waits, until the timeout of the group ends the wait with an error.  If rank 1
 has exited or was killed, gloo tells rank 0 at once.
 """
 

@@ -1,6 +1,6 @@
 """Which rank did not come?
 
-``monitored_barrier`` says it: when its time-out runs out, rank 0 names every
+``monitored_barrier`` says it: when its timeout runs out, rank 0 names every
 rank that it has not heard from.  It exists for gloo only, so it gets a gloo
 group of its own, which an NCCL job can make as well.
 """

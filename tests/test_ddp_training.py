@@ -60,7 +60,7 @@ def test_each_step_has_one_all_reduce_on_each_rank(runs):
 def test_ranks_without_ddp_go_their_own_ways(runs):
     first, second = (rank.result["weights"][-1] for rank in runs["alone"].ranks)
     assert first != second
-    assert runs["alone"].spans() == []
+    assert [span.name for span in runs["alone"].spans() if span.kind == "collective"] == []
 
 
 def test_a_barrier_for_each_batch_changes_no_loss_and_no_weight(runs):

@@ -148,3 +148,14 @@ def test_ranks_that_do_not_add_their_numbers_are_found_out(tmp_path: Path):
     file.write_text(text.replace("    dist.all_reduce(total)\n", ""))
     assert text != file.read_text()
     assert check(NAME, file).outcome == "wrong"
+
+
+def test_a_second_attempt_with_a_store_of_its_own_works_on_gloo():
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--max-restarts=1"]
+    environment = marked_environment() | {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+    done = subprocess.run(
+        [*command, RAW / "starts_again.py"], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert_nothing_left(environment)
+    assert done.returncode == 0, done.stderr
+    assert [f"attempt 1, rank {rank}: the sum is 2" in done.stdout for rank in (0, 1)] == [True, True]

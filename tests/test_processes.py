@@ -71,6 +71,24 @@ def test_with_the_barrier_nobody_uses_the_table_before_it_is_made(runs):
     assert all(runs["table"].line(rank, "uses").t > made for rank in (1, 2, 3))
 
 
+@pytest.mark.parametrize("meet", ["init", "barrier"])
+def test_a_rank_that_meets_the_others_before_it_leaves_breaks_no_start(meet):
+    assert [found.outcome for found in run_many([dict(experiment="processes_leave", meet=meet)] * 2)] == [
+        "completed"
+    ] * 2
+
+
+def test_a_rank_that_leaves_at_once_can_break_the_start_of_another():
+    tried = []
+    while not any(found.outcome == "failed" for found in tried) and len(tried) < 90:  # it takes microseconds of luck
+        tried += run_many([dict(experiment="processes_leave")] * 3)
+    failed = next(found for found in tried if found.outcome == "failed")
+    errors = [rank.error for rank in failed.ranks if rank.error]
+    assert 0 < len(errors) < 8
+    assert all("connectFullMesh" in error for error in errors)
+    assert any("Connection closed by peer" in error for error in errors)
+
+
 def test_each_rank_finds_its_numbers_in_the_environment(runs):
     for rank in range(4):
         line = runs["late"].ranks[rank].output[0].text
