@@ -72,6 +72,16 @@ class Output:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadError:
+    """An exception that nobody caught in a thread, which ended the thread and nothing else."""
+
+    t: float
+    thread: str
+    error: str  # as "ValueError: first line"
+    place: Place | None
+
+
 @dataclass(slots=True)
 class Rank:
     """All that is known of one rank."""
@@ -83,11 +93,14 @@ class Rank:
     spans: list[Span] = field(default_factory=list)  # in order of begin
     stuck_at: Place | None = None  # where its main thread was when the deadline passed
     stuck_callers: tuple[Place, ...] = ()  # the reader's frames around that line, innermost first
-    stuck_threads: dict[str, tuple[Place, ...]] = field(default_factory=dict)  # the same of its other threads, by name
+    # The same of its other threads, by name, which is None where the trace does not tell it.
+    stuck_threads: list[tuple[str | None, tuple[Place, ...]]] = field(default_factory=list)
     stuck_in: str | None = None  # the call there by which ranks make a group together: "new_group", …
     leaving: bool = False  # then it had come out of its worker, and its objects were being destroyed
     error: str | None = None  # what it raised, with the traceback through the experiment's own lines
     error_at: Place | None = None  # the innermost of the reader's lines that it passed through
+    left_at: Place | None = None  # the reader's line that left by sys.exit
+    thread_errors: list[ThreadError] = field(default_factory=list)  # what ended other threads than the main one
     error_by: str | None = None  # whose code raised: "own", "torch", "Python", …; None where the trace does not say
     error_chain: tuple[str, ...] = ()  # the errors before it, its cause first, as "RuntimeError: first line"
     result: object = None  # what its worker returned, if JSON can hold it

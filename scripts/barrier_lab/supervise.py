@@ -66,7 +66,9 @@ def _over(plan, ranks, state, began, cancel) -> tuple[str, str | None] | None:
         return "interrupted", None
     if state.failed_at and now > state.failed_at + GRACE:
         return "failed", None
-    if state.start_ns is not None and now > state.start_ns / 1e9 + plan["deadline"]:
+    # A rank that has ended while others were being started may still wait for its exit code to be read.
+    there = any(one.alive and one.gone_since is None for one in ranks)
+    if there and state.start_ns is not None and now > state.start_ns / 1e9 + plan["deadline"]:
         return ("failed" if state.failed_at else "hung"), None
     if len(state.started) < len(ranks) and now > began + common_start.STARTUP_LIMIT and not state.failed_at:
         missing = ", ".join(str(one.number) for one in ranks if one.number not in state.started)

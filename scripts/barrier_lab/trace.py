@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from barrier_lab.english import ordinal, who
-from barrier_lab.records import Output, Place, Rank, Span, Trace
+from barrier_lab.records import Output, Place, Rank, Span, ThreadError, Trace
 from barrier_lab.stacks import calls_worker, makes_group, own_frames, stack_frames, thread_frames
 
 __all__ = ["SCHEMA", "Output", "Place", "Rank", "Span", "Trace", "read", "stack_frames", "to_dict"]
@@ -152,7 +152,7 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
         rank.output = [line for line in rank.output if line.t <= horizon]
     rank.spans = _spans(number, events, start)
     for event in events:
-        if event.get("cat") in ("meta", "error"):
+        if event.get("cat") in ("meta", "error", "leave", "thread_error"):
             _take_mark(rank, event, start)
     times = [(e["ts"] - start) / 1e6 for e in events if "ts" in e] + [line.t for line in rank.output]
     rank.last = max(times, default=0.0)
@@ -169,9 +169,9 @@ def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) 
     rank.stuck_in = next((f.function for f in reversed(frames) if makes_group(f)), None)
     rank.leaving = rank.started and bool(frames) and calls_worker(frames[0])
     names = {e["args"].get("ident"): e["args"]["name"] for e in events if e["name"] == "thread_name"}
-    for ident, found in thread_frames(stack).items():
-        if ident in names and (own := own_frames(found, script, installed)):
-            rank.stuck_threads[names[ident]] = tuple(own)
+    for ident, found in list(thread_frames(stack).items())[:-1]:
+        if own := own_frames(found, script, installed):
+            rank.stuck_threads.append((names.get(ident), tuple(own)))
 
 
 def _groups(ranks: list[Rank], events: dict[int, list[dict]]) -> dict[str, tuple[int, ...]]:
@@ -218,6 +218,11 @@ def _take_mark(rank: Rank, event: dict, start: float) -> None:
         rank.error_by, rank.error_chain = args.get("raised_by"), tuple(args.get("chain", ()))
         if args.get("file"):
             rank.error_at = Place(args["file"], args["line"], args["function"])
+    elif event["cat"] == "leave":
+        rank.left_at = Place(args["file"], args["line"], args["function"])
+    elif event["cat"] == "thread_error":
+        place = Place(*args["place"]) if args.get("place") else None
+        rank.thread_errors.append(ThreadError((event["ts"] - start) / 1e6, args["thread"], args["error"], place))
     elif event["name"] == "end":
         rank.ended = (event["ts"] - start) / 1e6
     elif event["name"] == "exit":

@@ -70,54 +70,73 @@ def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
     orders = list(by_rank.values())
     if len(orders) < 2:
         return None
-    ways = {id(span): way(span) for order in orders for span in order.values()}
+    ways = _Ways()
     known: dict[tuple[int, int], tuple] = {}
     for seq in sorted({seq for order in orders for seq in order}):
         here = [order[seq] for order in orders if seq in order]
         if len({_kind(span) for span in here}) > 1:
             return Difference(here[0].group or "", seq, _sides(here, _kind), True)
-        if len({ways[id(span)] for span in here}) > 1 and _any_pair(by_rank, here, ways, known, tells):
-            return Difference(here[0].group or "", seq, _sides(here, lambda span: ways[id(span)]), False)
+        if any(_elsewhere(span, here[0]) for span in here) and _any_pair(by_rank, here, ways, known, tells):
+            return Difference(here[0].group or "", seq, _sides(here, lambda span: ways[span]), False)
     return None
 
 
-def _any_pair(by_rank: dict, here: list[Span], ways: dict, known: dict, tells) -> bool:
+class _Ways(dict):
+    """The way to each call, found when it is first asked for."""
+
+    def __getitem__(self, span: Span) -> Way:
+        found = self.get(id(span))
+        if found is None:
+            found = self[id(span)] = way(span)
+        return found
+
+
+def _elsewhere(span: Span, other: Span) -> bool:
+    return (span.line, span.file, span.callers) != (other.line, other.file, other.callers)
+
+
+def _any_pair(by_rank: dict, here: list[Span], ways: _Ways, known: dict, tells) -> bool:
     first = here[0]
-    others = {ways[id(span)]: span for span in here}
-    others.pop(ways[id(first)])
+    others = {ways[span]: span for span in here}
+    others.pop(ways[first])
     return any(tells(by_rank[first.rank], by_rank[other.rank], first, other, ways, known) for other in others.values())
 
 
-def _certain(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: dict, known: dict) -> bool:
+def _certain(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: _Ways, known: dict) -> bool:
     """Both ways also occur elsewhere, paired with themselves: so the two do not belong together."""
     agreed = _agreed(one, two, a, b, ways, known)
-    return ways[id(a)] in agreed and ways[id(b)] in agreed
+    return ways[a] in agreed and ways[b] in agreed
 
 
-def _likely(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: dict, known: dict) -> bool:
+def _likely(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: _Ways, known: dict) -> bool:
     """So, or the two ranks' calls are out of step, and one of the two lines is called by both ranks."""
     if _certain(one, two, a, b, ways, known):
         return True
-    mine, theirs = ({ways[id(span)] for span in order.values()} for order in (one, two))
-    shared = ways[id(a)] in theirs or ways[id(b)] in mine
-    return shared and _out_of_step(one, two) and not _take_turns(one, two, a, b, ways)
+    mine, theirs = ({ways[span] for span in order.values()} for order in (one, two))
+    shared = ways[a] in theirs or ways[b] in mine
+    return shared and (_out_of_step(one, two) or _broken(a, b)) and not _take_turns(one, two, a, b, ways)
+
+
+def _broken(a: Span, b: Span) -> bool:
+    """Whether two calls met and did not end well on either rank."""
+    return all(span.end is None or span.error for span in (a, b))
 
 
 def _out_of_step(one: dict[int, Span], two: dict[int, Span]) -> bool:
     return len(one) != len(two) or any(_kind(one[seq]) != _kind(two[seq]) for seq in one.keys() & two.keys())
 
 
-def _take_turns(one: dict, two: dict, a: Span, b: Span, ways: dict) -> bool:
+def _take_turns(one: dict, two: dict, a: Span, b: Span, ways: _Ways) -> bool:
     """Whether the two lines also pair the other way round, as those of an ``if`` by turns do."""
-    swapped = ways[id(b)], ways[id(a)]
-    return any((ways[id(one[seq])], ways[id(two[seq])]) == swapped for seq in one.keys() & two.keys())
+    swapped = ways[b], ways[a]
+    return any((ways[one[seq]], ways[two[seq]]) == swapped for seq in one.keys() & two.keys())
 
 
-def _agreed(one: dict, two: dict, a: Span, b: Span, ways: dict, known: dict) -> set[Way]:
+def _agreed(one: dict, two: dict, a: Span, b: Span, ways: _Ways, known: dict) -> set[Way]:
     """The ways that the two ranks took together somewhere."""
     pair = (a.rank, b.rank)
     if pair not in known:
-        known[pair] = {ways[id(s)] for seq, s in one.items() if seq in two and ways[id(two[seq])] == ways[id(s)]}
+        known[pair] = {ways[s] for seq, s in one.items() if seq in two and ways[two[seq]] == ways[s]}
     return known[pair]
 
 

@@ -83,14 +83,19 @@ def brought(spans: list[Span]) -> list[str]:
             values.setdefault(_value(what, span), []).append(span.rank)
         parts = listed(f"{value} on {who(ranks)}" for value, ranks in values.items())
         seq = f"the {ordinal(spans[0].seq)} collective{on_group(spans[0].on)}, " if spans[0].seq else ""
-        names = {"size": "sizes", "type": "types", "reduce operation": "reduce operations", "root": "roots"}
-        said.append(f"In {seq}{spans[0].name}{at(spans[0])}, the {names[what]} differ: {parts}.")
+        plural = {"root": f"{_root(spans[0])[0]}s"}.get(what, f"{what}s")
+        said.append(f"In {seq}{spans[0].name}{at(spans[0])}, the {plural} differ: {parts}.")
     return said[:2]
+
+
+def _root(span: Span) -> tuple[str, str]:
+    """What the one rank of a collective is to it, and the name of the argument."""
+    return ("source", "src") if span.name in ("broadcast", "scatter") else ("destination", "dst")
 
 
 def _value(what: str, span: Span) -> str:
     if what == "root":
-        return f"rank {span.root}"
+        return f"{_root(span)[1]}={span.root}"
     return str(span.reduce if what == "reduce operation" else span.tensor)
 
 
@@ -148,6 +153,7 @@ def absentees(trace: Trace, held: list[Wait]) -> list[str]:
         beyond = [rank for rank in wait.group if rank >= trace.world_size]
         if wait.call.kind == "group" and beyond:
             arrived = sum(w.call.name == wait.call.name for w in held)
-            count = f"{len(wait.group)} ranks were expected in {wait.call.name}{site(wait.call)}"
+            backend = f" on {trace.backend}" if trace.backend else ""
+            count = f"{len(wait.group)} ranks were expected in {wait.call.name}{site(wait.call)}{backend}"
             return [f"{count}, and {arrived} arrived: this run has only {trace.world_size}."]
     return []

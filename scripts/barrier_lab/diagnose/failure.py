@@ -127,7 +127,7 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
         return None if is_victim(rank) else _saw(rank)
     if leaves or (code is not None and rank.ended is None):
         text = f"exited with code {code}" if code is not None else f"left by {quoted(summary(rank.error or ''))}"
-        where = at(rank.error_at) or where or " before its worker returned"
+        where = at(rank.left_at or rank.error_at) + where or " before its worker returned"
         return Phrase(f"{text}{where}", rank.last)
     if code or rank.rank in left:
         text = f"exited with code {code}" if code else "finished"

@@ -3,11 +3,11 @@
 from barrier_lab.diagnose import phrases
 from barrier_lab.diagnose.difference import Difference, shifts
 from barrier_lab.diagnose.explanations import absentees, brought, cycle, first_difference, silence
-from barrier_lab.diagnose.pairing import Calls, Meeting, calls, is_send, meeting
+from barrier_lab.diagnose.pairing import Calls, Meeting, calls, counterpart, is_send, meeting
 from barrier_lab.diagnose.phrases import Phrase, nth, sentences
 from barrier_lab.diagnose.waits import Wait, blocked_in, waits
 from barrier_lab.diagnose.words import at, clock, listed, site, times, who
-from barrier_lab.trace import Rank, Trace
+from barrier_lab.trace import Rank, Span, Trace
 
 
 def hung(trace: Trace, stop: str) -> list[str]:
@@ -17,31 +17,22 @@ def hung(trace: Trace, stop: str) -> list[str]:
     """
     found = calls(trace)
     held = waits(trace)
-    cause = first_strays(found, held)
+    strays = shifts(found)
+    groups = {wait.call.group for wait in held}
+    cause = [stray for stray in strays if stray.group in groups][:2]  # of which a wait may be the consequence
     cyclic, ring = cycle(held)
-    strays = [first_difference(found, stray) for stray in cause]
+    differ = [first_difference(found, stray) for stray in cause]
     ranks = [*absentees(trace, held), *cyclic, *_rank_by_rank(trace, found, held, stop)]
     # An exception comes before its consequence.
-    told = [*ranks, *strays] if any(wait.held and wait.held.handling for wait in held) else [*strays, *ranks]
+    told = [*ranks, *differ] if any(wait.held and wait.held.handling for wait in held) else [*differ, *ranks]
+    told = [*thread_errors(trace), *told]
     if not held and stop != "by then":
         told += _nobody_waits(trace)
     meetings = _meetings(trace, found, held)
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held, cause, ring)]
     rest += [sentence for wait in held for sentence in _message(trace, wait)]
-    return [*told, *not_exited(trace), *dict.fromkeys(rest), *_later(found, cause), *silence(trace)]
-
-
-def first_strays(found: Calls, held: list[Wait]) -> list[Difference]:
-    """The first differences of which a wait is the consequence: on its group, or before it on another one."""
-    groups = {wait.call.group for wait in held}
-    return [stray for stray in shifts(found) if stray.group in groups][:2]
-
-
-def _later(found: Calls, cause: list[Difference]) -> list[str]:
-    """Differences that do not explain a wait, and kinds that do not match after a first difference of lines."""
-    told = {stray.group: stray for stray in cause}
-    rest = [stray for stray in shifts(found) if stray.group not in told]
-    return [first_difference(found, stray) for stray in rest[:1]]
+    others = [first_difference(found, stray) for stray in strays if stray not in cause][:1]
+    return [*told, *not_exited(trace), *dict.fromkeys(rest), *others, *silence(trace)]
 
 
 def _rank_by_rank(trace: Trace, found: Calls, held: list[Wait], stop: str) -> list[str]:
@@ -141,4 +132,27 @@ def _message(trace: Trace, wait: Wait) -> list[str]:
     if same:
         done = f"{times(len(same))}{site(same[-1])}"
         return [f"Rank {peer.rank} had {verb} {target} only {done}, and rank {call.rank} wants one more."]
-    return []
+    return _stray_message(trace, peer, call)
+
+
+def _stray_message(trace: Trace, peer: Rank, call: Span) -> list[str]:
+    """A message of the other side that went elsewhere, where nobody takes it."""
+    lost = [
+        span
+        for span in peer.spans
+        if span.kind == "p2p" and is_send(span) != is_send(call) and span.peer is not None
+        and counterpart(trace, span) is None
+    ]  # fmt: skip
+    if not lost:
+        return []
+    stray = lost[-1]
+    verb, way = ("sent", "to") if is_send(stray) else ("asked for", "from")
+    return [
+        f"Rank {peer.rank} had {verb} a message {way} rank {stray.peer}{site(stray)} that nobody takes, "
+        f"and none {way} rank {call.rank}."
+    ]
+
+
+def thread_errors(trace: Trace) -> list[str]:
+    """What ended threads of ranks, which may be what the others wait for."""
+    return sentences([(rank.rank, phrase) for rank in trace.ranks for phrase in phrases.thread_error(rank)])

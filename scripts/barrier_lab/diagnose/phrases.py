@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from barrier_lab.diagnose.pairing import Calls, Meeting, is_send, other_side, series
 from barrier_lab.diagnose.waits import Wait, blocked_in, in_flight
 from barrier_lab.diagnose.words import at, duration, listed, ordinal, path, site, spoken, spot, summary, times, who
-from barrier_lab.trace import Rank, Span
+from barrier_lab.trace import Place, Rank, Span
 
 MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
 
@@ -91,10 +91,30 @@ def _circumstances(rank: Rank, held: Span) -> str:
     return ", after {its} worker had returned"
 
 
+def _threads(rank: Rank) -> str:
+    """ ", and its thread “saver” at save.py:17 (in save)": where its other threads were, if in no recorded call."""
+    busy = {span.thread for span in rank.spans if span.blocked and span.end is None}
+    places = [(name, frames) for name, frames in rank.stuck_threads if name is None or name not in busy]
+    threads = [f"its thread {quoted(name)}" if name else "another thread" for name, _ in places[:3]]
+    said = [f"{thread} at {_lines(where[0], where[1:])}" for thread, (_, where) in zip(threads, places, strict=False)]
+    return f", and {listed(said)}" if said else ""
+
+
+def thread_error(rank: Rank) -> list[Phrase]:
+    """What ended threads of a rank."""
+    return [
+        Phrase(f"had lost thread {quoted(e.thread)} {{t}} to {quoted(summary(e.error))}{at(e.place)}", e.t)
+        for e in rank.thread_errors
+    ]
+
+
 def _stuck(rank: Rank) -> str:
-    """ "engine.py:12 (in read), called from main.py:15": where the main thread was."""
-    place = rank.stuck_at
-    callers = path(place, rank.stuck_callers).partition(", called from ")[2].rstrip(")")
+    """ "engine.py:12 (in read), called from main.py:15": where the main thread was, and the others."""
+    return _lines(rank.stuck_at, rank.stuck_callers) + _threads(rank)
+
+
+def _lines(place: Place, around: tuple[Place, ...]) -> str:
+    callers = path(place, around).partition(", called from ")[2].rstrip(")")
     inside = f" (in {place.function})" if place.function else ""
     return f"{spot(place)}{inside}{f', called from {callers}' if callers else ''}"
 

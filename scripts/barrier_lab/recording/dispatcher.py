@@ -102,10 +102,6 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
         frame = sys._getframe(1)
         site = callsite(frame)
         group = watch.group(dist.ProcessGroup.unbox(args[group_at]))
-        facts = watch.facts(site, label)
-        if tensors_at is not None:
-            facts += shape(args[tensors_at], shapes)
-        facts += further(group, args)
         if cat == "p2p":
             seq, sync = None, is_blocking_message(frame)
             shown = label if sync else "i" + label
@@ -113,8 +109,12 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
             group.count = seq = group.count + 1
             # Trailing arguments that equal their default are left out, and the default is True.
             sync, shown = waits_itself or (len(args) > async_at and args[async_at] is False), label
-            if here.reduce is not None:
-                facts += (("reduce", here.reduce),)
+        facts = watch.facts(site, shown)
+        if tensors_at is not None:
+            facts += shape(args[tensors_at], shapes)
+        facts += further(group, args)
+        if here.reduce is not None:
+            facts += (("reduce", here.reduce),)
         if here.from_python and not sync:
             facts += (("handle", True),)
         if (handled := sys.exception()) is not None:

@@ -20,7 +20,7 @@ import torch
 
 from barrier_lab.frames import installed_folders
 from barrier_lab.recording.recorder import Recorder, describe
-from barrier_lab.recording.waits import wrap_sleep, wrap_work
+from barrier_lab.recording.waits import wrap_sleep, wrap_thread_errors, wrap_work
 from barrier_lab.recording.watch import Watch
 
 _watch: Watch | None = None
@@ -37,6 +37,7 @@ def install(recorder: Recorder, script: str | Path) -> bool:
     global _watch
     _watch = Watch(recorder)
     recorder.mark("installed", "installed", folders=installed_folders())
+    wrap_thread_errors(_watch)
     wrap_sleep(_watch, str(script))
     undo: list[Callable[[], None]] = []
     try:
