@@ -4,7 +4,7 @@
 # outcome: hung
 # kind: mismatch
 # lines: BC
-# says: "(?i)\bsource\b|\bsrc\b|\broot\b"
+# says: "(?i)\bsource\b|\bsrc\b|\broots?\b"
 import torch
 import torch.distributed as dist
 
