@@ -13,7 +13,7 @@ import torch.multiprocessing as mp
 
 
 def train(rank: int, port: int) -> None:
-    signal.alarm(120)  # whatever happens, it is gone after two minutes
+    signal.alarm(300)  # whatever happens, it is gone after five minutes
     meet = f"tcp://127.0.0.1:{port}"
     dist.init_process_group("gloo", meet, rank=rank, world_size=2)
     print(f"rank {rank} is process {os.getpid()}\n", end="", flush=True)

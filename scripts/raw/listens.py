@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-signal.alarm(60)  # whatever happens, it is gone after a minute
+signal.alarm(300)  # whatever happens, it is gone after five minutes
 with socket.socket() as listener:
     listener.bind(("127.0.0.1", 0))
     listener.listen()

@@ -60,13 +60,19 @@ def notebooks(options: argparse.Namespace, environment: dict[str, str]) -> list[
     """Execute each notebook some times: name and sentence of each failure."""
     failed = []
     for number in range(1, options.rounds + 1):
-        for path in sorted((ROOT / "notebooks").glob("*.md")):
+        for path in pages():
             if wanted(path.stem, options.only):
                 began = time.monotonic()
                 found = notebook(path, environment)
                 failed += [(f"{path.stem}, round {number}", said) for said in found]
                 report(f"{path.stem}, round {number}", time.monotonic() - began, found)
     return failed
+
+
+def pages() -> list[Path]:
+    """The lessons, and the other pages of the book that run something."""
+    found = [*(ROOT / "notebooks").glob("*.md"), *(ROOT / "book").glob("*.md")]
+    return sorted(path for path in found if "{code-cell}" in path.read_text())
 
 
 def notebook(path: Path, environment: dict[str, str]) -> list[str]:
