@@ -4,9 +4,9 @@ from barrier_lab import expect
 
 EPOCHS = 6
 RUNS = [
-    dict(world_size=4, deadline=5),
-    dict(world_size=3, patience=1, deadline=5),
-    dict(world_size=2, patience=9, deadline=5),  # nobody ever wants to stop
+    dict(world_size=4, deadline=8),
+    dict(world_size=3, patience=1, deadline=8),
+    dict(world_size=2, patience=9, deadline=8),  # nobody ever wants to stop
 ]
 
 

@@ -3,9 +3,9 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=4, folder=expect.FRESH, deadline=8),
-    dict(world_size=3, slow_rank=2, folder=expect.FRESH, deadline=8),
-    dict(world_size=2, slow_rank=0, folder=expect.FRESH, deadline=8),
+    dict(world_size=4, folder=expect.FRESH, deadline=12),
+    dict(world_size=3, slow_rank=2, folder=expect.FRESH, deadline=12),
+    dict(world_size=2, slow_rank=0, folder=expect.FRESH, deadline=12),
 ]
 
 

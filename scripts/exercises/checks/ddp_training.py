@@ -5,9 +5,9 @@ import math
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=3, deadline=6),
-    dict(world_size=2, fewer_rank=0, deadline=6),
-    dict(world_size=2, fewer_rank=-1, deadline=6),  # nobody has fewer
+    dict(world_size=3, deadline=10),
+    dict(world_size=2, fewer_rank=0, deadline=10),
+    dict(world_size=2, fewer_rank=-1, deadline=10),  # nobody has fewer
 ]
 
 

@@ -3,10 +3,10 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=4, nodes=2, gpus=2, backend="gloo", deadline=5),
-    dict(world_size=2, nodes=1, gpus=1, backend="gloo", deadline=5),
-    dict(world_size=3, nodes=1, gpus=4, backend="gloo", deadline=5),
-    dict(world_size=4, nodes=2, gpus=1, backend="gloo", deadline=5),
+    dict(world_size=4, nodes=2, gpus=2, backend="gloo", deadline=8),
+    dict(world_size=2, nodes=1, gpus=1, backend="gloo", deadline=8),
+    dict(world_size=3, nodes=1, gpus=4, backend="gloo", deadline=8),
+    dict(world_size=4, nodes=2, gpus=1, backend="gloo", deadline=8),
 ]
 
 

@@ -3,9 +3,9 @@
 from barrier_lab import expect
 
 RUNS = [
-    {"world_size": 4, "deadline": 4.0},
-    {"world_size": 3, "torn": 0, "deadline": 4.0},
-    {"world_size": 2, "torn": -1, "deadline": 4.0},  # nothing is wrong with the records
+    {"world_size": 4, "deadline": 7.0},
+    {"world_size": 3, "torn": 0, "deadline": 7.0},
+    {"world_size": 2, "torn": -1, "deadline": 7.0},  # nothing is wrong with the records
 ]
 
 

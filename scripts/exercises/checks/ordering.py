@@ -3,9 +3,9 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=3, deadline=5),
-    dict(world_size=3, empty_rank=2, deadline=5),
-    dict(world_size=4, empty_rank=0, deadline=5),
+    dict(world_size=3, deadline=8),
+    dict(world_size=3, empty_rank=2, deadline=8),
+    dict(world_size=4, empty_rank=0, deadline=8),
 ]
 
 

@@ -3,8 +3,8 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=2, folder=expect.FRESH, deadline=8),
-    dict(world_size=4, folder=expect.FRESH, deadline=8),
+    dict(world_size=2, folder=expect.FRESH, deadline=12),
+    dict(world_size=4, folder=expect.FRESH, deadline=12),
 ]
 
 

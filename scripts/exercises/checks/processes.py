@@ -3,9 +3,9 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=4, deadline=5),
-    dict(world_size=4, machines=1, deadline=5),
-    dict(world_size=2, machines=2, deadline=5),
+    dict(world_size=4, deadline=8),
+    dict(world_size=4, machines=1, deadline=8),
+    dict(world_size=2, machines=2, deadline=8),
 ]
 
 

@@ -4,8 +4,8 @@ from barrier_lab import expect
 from barrier_lab.diagnose.words import who
 
 RUNS = [
-    {"world_size": 2, "deadline": 5.0},
-    {"world_size": 3, "epochs": 3, "iterations": 1, "deadline": 5.0},
+    {"world_size": 2, "deadline": 8.0},
+    {"world_size": 3, "epochs": 3, "iterations": 1, "deadline": 8.0},
 ]
 
 

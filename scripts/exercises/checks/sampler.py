@@ -3,10 +3,10 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=3, samples=10, deadline=5),
-    dict(world_size=4, samples=13, deadline=5),
-    dict(world_size=2, samples=8, deadline=5),
-    dict(world_size=4, samples=3, deadline=5),  # one rank has no sample of its own
+    dict(world_size=3, samples=10, deadline=8),
+    dict(world_size=4, samples=13, deadline=8),
+    dict(world_size=2, samples=8, deadline=8),
+    dict(world_size=4, samples=3, deadline=8),  # one rank has no sample of its own
 ]
 
 

@@ -3,8 +3,8 @@
 from barrier_lab import expect
 
 RUNS = [
-    {"world_size": 4, "deadline": 4.0},
-    {"world_size": 2, "per_machine": 1, "deadline": 4.0},
+    {"world_size": 4, "deadline": 7.0},
+    {"world_size": 2, "per_machine": 1, "deadline": 7.0},
 ]
 
 

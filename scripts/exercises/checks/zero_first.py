@@ -3,9 +3,9 @@
 from barrier_lab import expect
 
 RUNS = [
-    dict(world_size=4, folder=expect.FRESH, deadline=5),
-    dict(world_size=4, folder=expect.FRESH, fails=True, deadline=5),
-    dict(world_size=2, folder=expect.FRESH, fails=True, deadline=5),
+    dict(world_size=4, folder=expect.FRESH, deadline=8),
+    dict(world_size=4, folder=expect.FRESH, fails=True, deadline=8),
+    dict(world_size=2, folder=expect.FRESH, fails=True, deadline=8),
 ]
 CAUSE = "no space left on the disk"
 
