@@ -229,7 +229,7 @@ def call_in_detail(rank):
 
 def join(rank: int, directory: Path, name: str) -> None:
     store = dist.FileStore(str(directory / name), 2)
-    dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=timedelta(seconds=30))
+    dist.init_process_group("gloo", store=store, rank=rank, world_size=2, timeout=timedelta(seconds=120))
 
 
 def begin(rank: int, directory: Path) -> recording.Recorder:

@@ -32,7 +32,7 @@ def runs(tmp_path_factory):
         started[body] = directory, ranks
     for _, ranks in started.values():
         for rank in ranks:
-            rank.join(timeout=90)
+            rank.join(timeout=300)  # a busy machine
             rank.kill()
             rank.join()
     return {body: (directory, [rank.exitcode for rank in ranks]) for body, (directory, ranks) in started.items()}

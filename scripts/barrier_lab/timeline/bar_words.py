@@ -85,9 +85,13 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     """The bar of one call; ``flight``: it runs beside the rank's own work."""
     begin, stop = max(span.begin, 0.0), max(_stop(span, end, flight), span.begin, 0.0)
     if span.kind == "sleep":
-        return _sleep(trace, span, begin, stop)
+        bar = _sleep(trace, span, begin, stop)
+        bar.thread = span.thread
+        return bar
     call = call_of(trace, span, ordinal)
     named, name = together([call])
+    if span.kind == "wait" and (target := _target(trace, span, ordinal)):
+        named, name = named.replace(name, f"wait for {target}"), f"wait for {target}"
     place = call[3]
     took = duration(stop - span.begin)
     look = "flight" if flight else "barrier" if span.name in BARRIERS else _LOOKS.get(span.kind, span.kind)
@@ -100,7 +104,7 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
         verb = "in flight" if not span.blocked else where.strip() or "on another thread"
         bar.words = [f"{named} {verb}", named, name]
     elif span.kind == "wait":
-        target = _target(trace, span, ordinal)
+        target = _target(trace, span, ordinal) or "a handle"
         bar.words = [
             f"waits {took} for {target} ({place})" if place else f"waits {took} for {target}",
             f"{named}: {took}",
@@ -129,10 +133,10 @@ _LOOKS = {"group": "collective"}  # ranks wait for each other in both
 
 
 def _target(trace: Trace, wait: Span, ordinal: dict[int, int]) -> str:
-    """The call that a wait is for, as the figure names it."""
+    """The call that a wait is for, as the figure names it; nothing where the trace does not tell it."""
     spans = trace.ranks[wait.rank].spans if wait.of is not None else []
     call = next((span for span in spans if span.op == wait.of), None)
-    return "a handle" if call is None else together([call_of(trace, call, ordinal)])[1]
+    return "" if call is None else together([call_of(trace, call, ordinal)])[1]
 
 
 def _stop(span: Span, end: float, flight: bool) -> float:

@@ -125,7 +125,7 @@ def _meetings(story: Story) -> list[str]:
         said.append(f"Released: {listed(names)}.")
     for m in story.mismatched[:3]:
         kinds = listed(f"{name} on {who(ranks)}" for name, ranks in m.kinds.items())
-        said.append(f"The {nth(m.seq)} collectives do not match: {kinds}.")
+        said.append(f"The {nth(m.seq)} {m.what} do not match: {kinds}.")
     return said
 
 

@@ -27,7 +27,7 @@ def label_releases(
             drawing.lines.append(Line(begin, y - 6.5, end, y - 6.5, GREY, 0.8))
     for mismatch in mismatched[:1]:
         kinds = ", ".join(f"{name} on {who(ranks)}" for name, ranks in mismatch.kinds.items())
-        text = f"the {nth(mismatch.seq)} collectives do not match"
+        text = f"the {nth(mismatch.seq)} {mismatch.what} do not match"
         if width_of(f"{text}: {kinds}", SIZE, bold=True) < drawing.plot:
             text = f"{text}: {kinds}"
         half = width_of(text, SIZE, bold=True) / 2

@@ -31,6 +31,7 @@ class Mismatch:
     t: float  # when the last of them was called
     seq: int
     group: str
+    what: str  # "collectives", or what makes groups
     kinds: dict[str, list[int]]  # name, with its line where the names are the same -> ranks that called it
 
 
@@ -108,7 +109,7 @@ def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list
                 kinds: dict[str, list[int]] = {}
                 for span in spans:
                     kinds.setdefault(span.name, []).append(span.rank)
-                mismatched.append(Mismatch(max(s.begin for s in spans), seq, group, kinds))
+                mismatched.append(Mismatch(max(s.begin for s in spans), seq, group, _what(spans[0]), kinds))
             elif len(spans) == size and name in BARRIERS:
                 ends = [span.end for span in spans if span.end is not None and not span.error]
                 if len(ends) == size:
@@ -118,10 +119,15 @@ def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list
     return sorted(released, key=lambda r: r.t), sorted(mismatched, key=lambda m: m.t)
 
 
+def _what(span: Span) -> str:
+    return "collectives" if span.kind == "collective" else f"calls of {span.name}"
+
+
 def _brief_places(trace: Trace, spans: list[Span]) -> list[str]:
-    """The line of each call as the figure writes it: " (:18)", with a caller where only that differs."""
+    """The line of each call as the figure writes it: " (:18)", or " (:7 from :18)" where only the caller differs."""
     script = Path(trace.script or "").name
-    return [where.replace(f"{script}:", ":") if script else where for where in places(spans)]
+    brief = [where.replace(", called from ", " from ") for where in places(spans)]
+    return [where.replace(f"{script}:", ":") if script else where for where in brief]
 
 
 def _other_lines(trace: Trace, found: Calls) -> list[Mismatch]:
@@ -134,5 +140,5 @@ def _other_lines(trace: Trace, found: Calls) -> list[Mismatch]:
             names = [f"{span.name}{where}" for span, where in zip(spans, _brief_places(trace, spans), strict=True)]
             kinds = {name: [span.rank for span in side] for name, side in zip(names, stray.sides, strict=True)}
             t = max(span.begin for side in stray.sides for span in side)
-            marks.append(Mismatch(t, stray.seq, stray.group, kinds))
+            marks.append(Mismatch(t, stray.seq, stray.group, _what(spans[0]), kinds))
     return marks
