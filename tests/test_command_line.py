@@ -19,12 +19,12 @@ def test_json_prints_one_object_and_nothing_else() -> None:
     run = json.loads(done.stdout)
     assert done.stderr == ""
     assert {"schema", "experiment", "parameters", "outcome", "verdict", "backend", "backend_reason", "world_size",
-            "torch", "wall_s", "ranks"} == run.keys()  # fmt: skip
+            "torch", "wall_s", "ranks"} <= run.keys()  # fmt: skip
     assert (run["experiment"], run["parameters"]["pause"], run["outcome"]) == ("ordering", 0.3, "completed")
     assert run["wall_s"] > 0.6
     for rank in run["ranks"]:
-        assert {"rank", "exit_code", "signal", "output", "spans", "stuck_at", "error"} == rank.keys()
-        assert all(span.keys() == SPAN for span in rank["spans"])
+        assert {"rank", "exit_code", "signal", "output", "spans", "stuck_at", "error"} <= rank.keys()
+        assert all(span.keys() >= SPAN for span in rank["spans"])
         assert all(line.keys() == {"t", "stream", "text"} for line in rank["output"])
     sleep = next(span for span in run["ranks"][0]["spans"] if span["name"] == "sleep")
     assert (sleep["kind"], sleep["group"], sleep["seq"]) == ("sleep", None, None)

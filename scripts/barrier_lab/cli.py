@@ -119,7 +119,7 @@ def script_parser(prog: str, about) -> Parser:
     parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
     stop = "stop the ranks S seconds after the common start (default 60)"
     parser.add_argument("--deadline", metavar="S", default=60.0, help=stop)
-    group = "the process group's own time-out, in seconds (default: torch's)"
+    group = "the process group's own timeout, in seconds (default: torch's)"
     parser.add_argument("--timeout", metavar="S", help=group)
     parser.add_argument("--out", metavar="DIR", help="keep the run directory: traces, logs, stacks")
     own = parser.add_argument_group("the experiment's own")
@@ -166,7 +166,7 @@ def _show(given: argparse.Namespace) -> int:
     finished = experiment.load(latest)
     if not given.json:
         for directory in earlier:
-            _tell_attempt(experiment.load(directory), len(earlier) + 1)
+            _tell_attempt(directory, len(earlier) + 1)
         print(timeline.describe(finished.trace), end="\n\n")
     code = _report(finished, given)
     if not given.json and (known := attempts.known_cause(finished.trace, finished.outcome)):
@@ -174,12 +174,16 @@ def _show(given: argparse.Namespace) -> int:
     return code
 
 
-def _tell_attempt(finished, count: int) -> None:
+def _tell_attempt(directory: Path, count: int) -> None:
     """One line about an attempt before the latest."""
-    from barrier_lab import attempts
+    from barrier_lab import attempts, experiment
 
-    number = attempts.number(finished.directory)
-    print(f"Attempt {number} of {count}, {finished.outcome}: {finished.verdict}", end="\n\n")
+    try:
+        finished = experiment.load(directory)
+        said = f", {finished.outcome}: {finished.verdict}"
+    except UsageError:
+        said = " recorded nothing."
+    print(f"Attempt {attempts.number(directory)} of {count}{said}", end="\n\n")
 
 
 def _check_plot(plot: str | None) -> None:

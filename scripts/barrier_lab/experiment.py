@@ -121,7 +121,7 @@ def run(
 
     ``name_or_path``: one of the book's experiments, or a file of your own with a ``worker(rank, world_size)``.
     ``deadline``: seconds from the common start after which ranks that are left are stopped ("hung").
-    ``timeout``: the process group's own time-out in seconds; None leaves torch's default.
+    ``timeout``: the process group's own timeout in seconds; None leaves torch's default.
     ``start_method``: "spawn", or "forkserver", which starts ranks in a tenth of a second once it is warm.
     ``out``: an empty or new folder for the run directory; None keeps it as long as the ``Run`` lives.
     Other keywords go to the worker.  ``UsageError`` (a ``ValueError``) for wrong input.

@@ -14,7 +14,9 @@ from barrier_lab.processes import RankProcess, end_group, exit_code, has_ended, 
 
 GRACE = 5.0  # seconds that the others get, after a rank failed, to say what they see
 CODE_TIME = 10.0  # seconds for the exit code of a rank that has ended to become known
-STACK_TIME = 0.3  # seconds for the ranks to write their stacks once the deadline has passed
+STACK_TIME = 2.0  # the most seconds for the ranks to write their stacks once the deadline has passed
+ASK_AFTER = 0.15  # seconds of these, after which a rank without one is asked
+STILL = 0.05  # seconds in which no stack grows: then they are whole
 
 OnLine = Callable[[int, float | None, str, str], None]  # rank, seconds from t = 0 (None before it), stream, text
 
@@ -133,22 +135,30 @@ def _signal_name(number: int) -> str:
 
 def collect_stacks(plan: dict, ranks: list[RankProcess]) -> None:
     """Wait for the stacks that the deadline makes each rank write; ask those that did not."""
-    directory = Path(plan["directory"])
-
-    def without_stack() -> list[RankProcess]:
-        paths = {one.number: directory / f"rank{one.number}.stack" for one in ranks if one.alive}
-        return [
-            one for one in ranks if one.alive and paths[one.number].exists() and not paths[one.number].stat().st_size
-        ]
-
+    paths = [Path(plan["directory"]) / f"rank{one.number}.stack" for one in ranks]
+    began = whole_since = time.monotonic()
+    sizes: list[int] = []
     asked = False
-    limit = time.monotonic() + STACK_TIME
-    while (left := without_stack()) and time.monotonic() < limit:
-        if not asked and time.monotonic() > limit - STACK_TIME / 2:
+    while (now := time.monotonic()) < began + STACK_TIME:
+        before, sizes = sizes, [_size(path) for path in paths]
+        if sizes != before:
+            whole_since = now
+        left = [one for one, size in zip(ranks, sizes, strict=True) if one.alive and size == 0]
+        if not left and now > whole_since + STILL:
+            return
+        if left and not asked and now > began + ASK_AFTER:
             asked = True
             for one in left:
                 send(one, STACK_SIGNAL)
         time.sleep(0.01)
+
+
+def _size(path: Path) -> int:
+    """The bytes of a stack: 0 for an empty one, and -1 for one of a rank that did not come so far."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
 
 
 def end_all(ranks: list[RankProcess], state: State, on_line: OnLine | None) -> None:

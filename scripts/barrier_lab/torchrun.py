@@ -13,7 +13,7 @@ from barrier_lab.folders import Folder
 
 REFUSED = ("--json", "--plot", "--world-size")
 _unasked: Folder | None = None
-STOP_AFTER = 0.5  # seconds after a time limit, in which the stack is written
+STOP_AFTER = 1.0  # seconds after a time limit, in which the stack is written
 
 
 def join(path: Path, worker, arguments: list[str]) -> int:
