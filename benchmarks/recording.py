@@ -19,6 +19,7 @@ from typing import Any
 
 SPANS = 500  # per candidate and round
 BARRIERS = 100
+DEEP = 10  # callers in files of the reader's
 ROUNDS = 41
 
 Timed = Callable[[int], float]  # do it so many times; the seconds that it took
@@ -37,10 +38,12 @@ def main(rounds: int = ROUNDS) -> dict[str, float]:
     others = min(cost for name, cost in spans.items() if name != "our span")
     print(f"  goal, our span / the cheapest other <= 1: {'met' if ours <= others else 'MISSED'}")
     plain, hooked = barriers["barrier"], barriers["barrier with hooks"]
+    deep = barriers["barrier with hooks, deep"]
     print(f"One barrier of one rank, wall time, median of {rounds} rounds of {BARRIERS}:")
     for name, cost in barriers.items():
         print(f"  {name:<42}{cost:7.2f} µs")
     print(f"  with hooks / without = {hooked / plain:.2f}; the hooks cost {hooked - plain:.1f} µs a call")
+    print(f"  a call path of {DEEP} lines more costs {deep - hooked:.1f} µs a call")
     return spans | barriers
 
 
@@ -128,9 +131,11 @@ def measure_barriers(folder: Path, rounds: int) -> dict[str, float]:
     context = multiprocessing.get_context("spawn")
     candidates: dict[str, Timed] = {}
     pipes, processes = [], []
-    for name in ("barrier", "barrier with hooks"):
+    for name in ("barrier", "barrier with hooks", "barrier with hooks, deep"):
         pipe, end = context.Pipe()
-        processes.append(context.Process(target=serve_barriers, args=(end, folder, "hooks" in name), daemon=True))
+        depth = DEEP if "deep" in name else 0
+        arguments = (end, folder / name.replace(" ", "_"), "hooks" in name, depth)
+        processes.append(context.Process(target=serve_barriers, args=arguments, daemon=True))
         processes[-1].start()
         pipes.append(pipe)
         candidates[name] = ask(pipe)
@@ -139,6 +144,16 @@ def measure_barriers(folder: Path, rounds: int) -> dict[str, float]:
         pipe.send(0)
         process.join()
     return costs
+
+
+def call_barriers(count: int, depth: int) -> None:
+    """Call barriers below so many callers."""
+    import torch.distributed as dist
+
+    if depth:
+        return call_barriers(count, depth - 1)
+    for _ in range(count):
+        dist.barrier()
 
 
 def ask(pipe: Connection) -> Timed:
@@ -151,8 +166,8 @@ def ask(pipe: Connection) -> Timed:
     return run
 
 
-def serve_barriers(pipe: Connection, folder: Path, hooked: bool) -> None:
-    """A world of one rank that calls as many barriers as it is asked for, until asked for none."""
+def serve_barriers(pipe: Connection, folder: Path, hooked: bool, depth: int) -> None:
+    """A world of one rank that calls as many barriers as it is asked for, ``depth`` functions deep."""
     import torch.distributed as dist
 
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
@@ -160,12 +175,12 @@ def serve_barriers(pipe: Connection, folder: Path, hooked: bool) -> None:
         from barrier_lab.recording import hooks
         from barrier_lab.recording import recorder as recording
 
+        folder.mkdir()
         hooks.install(recording.open_trace(folder / "rank1.trace.json", 1), __file__)
         hooks.start()
     while count := pipe.recv():
         begin = time.perf_counter()
-        for _ in range(count):
-            dist.barrier()
+        call_barriers(count, depth)
         pipe.send(time.perf_counter() - begin)
     dist.destroy_process_group()
 
