@@ -17,7 +17,7 @@ from random_oracle import Outcome, Undefined, Waiting, expect
 HERE = Path(__file__).resolve().parent
 KINDS = ("barrier", "all_reduce", "broadcast")
 LEAVES = ("return", "exit0", "exit3", "os_exit0", "os_exit5")
-DEADLINE = 4.0
+DEADLINE, LONG = 4.0, 40.0  # seconds: of a program that hangs, and of one that may be slow to end
 
 
 def draw(seed: int) -> tuple[dict, Outcome]:
@@ -166,9 +166,13 @@ def run_programs(seeds: list[int], at_once: int = 12, deadline: float = DEADLINE
     for first in range(0, len(drawn), at_once):
         batch = drawn[first : first + at_once]
         variants = [
-            {"experiment": HERE / "random_worker.py", "world_size": program["size"], "deadline": deadline}
-            | {"program": json.dumps(program)}
-            for _, program, _ in batch
+            {
+                "experiment": HERE / "random_worker.py",
+                "world_size": program["size"],
+                "deadline": deadline if expected.outcome == "hung" else LONG,
+                "program": json.dumps(program),
+            }
+            for _, program, expected in batch
         ]
         for (seed, program, expected), run in zip(batch, run_many(variants), strict=True):
             yield seed, program, expected, run, disagreements(expected, run)

@@ -6,7 +6,7 @@
 # differ: 0:TRAIN 1:VAL
 # not: "why it did not complete"
 #
-# run: width=8 deadline=8
+# run: width=8
 # outcome: failed
 # kind: skipped-call
 # differ: 0:TRAIN 1:VAL

@@ -1,6 +1,6 @@
 """A usual DDP loop: accumulation under no_sync on all ranks alike, evaluation on the module itself, a checkpoint."""
 
-# run: deadline=12
+# run:
 # outcome: completed
 # kind: healthy
 # guilty: none
