@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from barrier_lab.english import ordinal, who
+from barrier_lab.events import read_events, spans
 from barrier_lab.records import Output, Place, Rank, Span, ThreadError, Trace
 from barrier_lab.stacks import calls_worker, makes_group, own_frames, stack_frames, thread_frames
 
@@ -35,9 +36,7 @@ def read(directory: str | Path) -> Trace:
 
 def _read(directory: Path) -> Trace:
     run = _read_json(directory / "run.json")
-    events = {
-        int(p.name[4:-11]): _read_events(p) for p in directory.glob("rank*.trace.json") if p.name[4:-11].isdigit()
-    }
+    events = {int(p.name[4:-11]): read_events(p) for p in directory.glob("rank*.trace.json") if p.name[4:-11].isdigit()}
     if not run and not events:
         raise FileNotFoundError(f"{directory} holds no run (neither run.json nor any rankN.trace.json)")
     about = _first_about(events) | {k: v for k, v in run.items() if v is not None}
@@ -99,28 +98,6 @@ def _read_json(path: Path) -> dict:
     return run if isinstance(run, dict) and run.get("schema") == SCHEMA else {}
 
 
-def _read_events(path: Path) -> list[dict]:
-    """The events of one trace file: one a line; a torn line is left out."""
-    data = path.read_bytes().strip().removeprefix(b"[").removesuffix(b"]")
-    events = []
-    for whole in (data, data.rpartition(b"\n")[0]):  # at once if possible, maybe without a torn last line: it is faster
-        try:
-            events = json.loads(b"[" + whole.strip().rstrip(b",") + b"]")
-            break
-        except ValueError:
-            continue
-    else:
-        events = [event for line in data.split(b"\n") for event in _read_line(line)]
-    return [event for event in events if isinstance(event, dict) and {"name", "ph", "args"} <= event.keys()]
-
-
-def _read_line(line: bytes) -> list:
-    try:
-        return [json.loads(line.strip().rstrip(b",") or b"null")]
-    except ValueError:
-        return []
-
-
 def _first_about(events: dict[int, list[dict]]) -> dict:
     """What the first rank says of the run, with the backend that the script chose if nobody chose it before."""
     about = {}
@@ -150,7 +127,7 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
         horizon = about["deadline"]
         events = [event for event in events if (event.get("ts", start) - start) / 1e6 <= horizon]
         rank.output = [line for line in rank.output if line.t <= horizon]
-    rank.spans = _spans(number, events, start)
+    rank.spans = spans(number, events, start)
     for event in events:
         if event.get("cat") in ("meta", "error", "leave", "thread_error"):
             _take_mark(rank, event, start)
@@ -238,60 +215,6 @@ def _read_text(path: Path) -> str:
         return path.read_text(errors="replace")
     except FileNotFoundError:
         return ""
-
-
-def _spans(number: int, events: list[dict], start: float) -> list[Span]:
-    """Pair the events: B with E by (thread, op) or nesting, b with e by id; a blocking call keeps its B/E pair only."""
-    spans: dict[int, Span] = {}
-    blocking: dict[int, Span] = {}
-    paths: dict[int, tuple[Place, ...]] = {}
-    threads: dict[int, str] = {}
-    for event in events:
-        phase, args = event["ph"], event.get("args", {})
-        if phase in ("B", "b"):
-            if args["op"] in blocking:
-                continue
-            table = blocking if phase == "B" else spans
-            table[args["op"]] = _span(number, event, start, paths, threads)
-        elif phase in ("E", "e"):
-            span = (blocking if phase == "E" else spans).get(args["op"])
-            if span is not None:
-                span.end = (event["ts"] - start) / 1e6
-                span.error = args.get("error") or span.error
-        elif event.get("cat") == "path":
-            paths[args["path"]] = tuple(Place(*frame) for frame in args["frames"][1:])
-        elif event["name"] == "thread_name":
-            threads[event["tid"]] = args["name"]
-    return sorted((spans | blocking).values(), key=lambda span: span.begin)
-
-
-_FACTS = {"via", "handle", "of", "peer", "tag", "root", "reduce", "tensor", "numel", "handling"}
-
-
-def _span(number: int, event: dict, start: float, paths: dict, threads: dict) -> Span:
-    args = event["args"]
-    span = Span(
-        rank=number,
-        name=event["name"],
-        kind=event["cat"],
-        group=args.get("group"),
-        seq=args.get("seq"),
-        begin=(event["ts"] - start) / 1e6,
-        end=None,
-        blocked=event["ph"] == "B",
-        file=args.get("file"),
-        line=args.get("line"),
-        function=args.get("function"),
-        op=args["op"],
-        thread=threads.get(event.get("tid")),
-    )
-    if len(args) > 6:  # the first fields are those of every event
-        span.callers = paths.get(args.get("path"), ())
-        for key in _FACTS & args.keys():
-            setattr(span, key, args[key])
-        span.ranks = tuple(args.get("ranks", ()))
-        span.raised_at = Place(*args["raised_at"]) if "raised_at" in args else None
-    return span
 
 
 def _read_output(path: Path, start: float) -> list[Output]:
