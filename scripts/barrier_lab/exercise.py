@@ -182,4 +182,4 @@ def _said(variant: dict) -> str:
     """How a run was started, without what is no matter of the exercise."""
     quiet = ("deadline", "timeout", "start_method", "backend")
     shown = [f"{key} = {value!r}" for key, value in variant.items() if key not in quiet and value != expect.FRESH]
-    return f"with {', '.join(shown)}" if shown else "as it is"
+    return f"with {', '.join(shown)}" if shown else "as it stands"
