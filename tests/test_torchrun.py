@@ -53,7 +53,7 @@ def test_a_rank_does_not_wait_for_ever_for_one_that_never_starts(tmp_path: Path)
     assert "init_process_group" in (tmp_path / "run" / "rank0.stack").read_text()
     code, run = shown(tmp_path / "run")
     assert (code, run["outcome"]) == (3, "hung")
-    assert "Rank 1 had not come to the common start" in run["verdict"]
+    assert "1 had not arrived at the common start" in run["verdict"]
     assert "when the time for the start was over" in run["verdict"]
 
 
