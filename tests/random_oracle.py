@@ -1,12 +1,15 @@
 """Who waits for whom at the end of a random program: worked out from what gloo does, not from what was recorded.
 
-What gloo does, as tried: the k-th collective of a rank on a group meets the k-th of the others.  barrier and all_reduce
-end for nobody before all members have called them.  A broadcast goes down a binomial tree: a rank is done when its
-parent has sent to it and its own children have called.  A message ends when both sides have called, whatever its size.
+What gloo does, as tried: the k-th collective of a rank on a group meets the k-th of the others.  barrier, all_reduce
+and all_gather end for nobody before all members have called them.  A broadcast goes down a binomial tree: a rank is
+done when its parent has sent to it and its own children have called.  In gather and scatter the root needs all, and
+the others need the root.  A message ends when both sides have called, whatever its size.
 Collectives of different kinds never meet.  A rank that ends closes its connections, and who needs it fails.
 """
 
 from dataclasses import dataclass, field
+
+ROOTED = ("broadcast", "gather", "scatter")
 
 
 class Undefined(Exception):
@@ -97,9 +100,7 @@ class _World:
             return not self.missing(call)
         _, group, rank, seq = call
         kind = self.kind(group, rank, seq)
-        if kind[0] != "broadcast":
-            return all(self.kind(group, other, seq) == kind for other in self.groups[group])
-        return all(self.kind(group, other, seq) == kind for other in _tree(self.groups[group], kind[1], rank))
+        return all(self.kind(group, other, seq) == kind for other in _needed(self.groups[group], *kind, rank))
 
     def step(self, thread: _Thread) -> bool:
         """Go on with one operation as far as possible; False if nothing has changed."""
@@ -130,6 +131,13 @@ class _World:
 
     def blocked(self) -> list[_Thread]:
         return [t for t in self.threads if t.current and not t.done and t.rank not in self.gone()]
+
+
+def _needed(members: tuple[int, ...], kind: str, root: int, rank: int) -> set[int]:
+    """Who must have called a collective before it ends for a rank."""
+    if kind == "broadcast":
+        return _tree(members, root, rank)
+    return {root} if kind in ("gather", "scatter") and rank != root else set(members)
 
 
 def _tree(members: tuple[int, ...], root: int, rank: int) -> set[int]:
@@ -178,7 +186,7 @@ def _refuse_unsure(world: _World) -> None:
             made = [calls[seq - 1] for r in members if len(calls := world.collectives.get((group, r), [])) >= seq]
             if len({(kind, root) for kind, root, _ in made}) > 1:
                 unsure = any(background for *_, background in made) or world.gone()
-                if unsure or len({root for kind, root, _ in made if kind == "broadcast"}) > 1:
+                if unsure or len({root for kind, root, _ in made if kind in ROOTED}) > 1:
                     raise Undefined
 
 

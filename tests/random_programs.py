@@ -15,7 +15,7 @@ from pathlib import Path
 from random_oracle import Outcome, Undefined, Waiting, expect
 
 HERE = Path(__file__).resolve().parent
-KINDS = ("barrier", "all_reduce", "broadcast")
+KINDS = ("barrier", "all_reduce", "all_gather", "broadcast", "gather", "scatter")
 LEAVES = ("return", "exit0", "exit3", "os_exit0", "os_exit5")
 DEADLINE, LONG = 4.0, 40.0  # seconds: of a program that hangs, and of one that may be slow to end
 

@@ -68,11 +68,18 @@ def carry_out(operations, groups):
 
 
 def collective(kind, group, root, in_background):
+    x, options = torch.ones(2), {"group": group, "async_op": in_background}
+    parts = [torch.ones(2) for _ in range(dist.get_world_size(group))]
     if kind == "barrier":
-        return dist.barrier(group=group, async_op=in_background)
+        return dist.barrier(**options)
+    if kind == "all_gather":
+        return dist.all_gather(parts, x, **options)
     if kind == "broadcast":
-        return dist.broadcast(torch.ones(2), src=root, group=group, async_op=in_background)
-    return dist.all_reduce(torch.ones(2), group=group, async_op=in_background)
+        return dist.broadcast(x, src=root, **options)
+    if kind in ("gather", "scatter"):
+        to = {"dst": root} if kind == "gather" else {"src": root}
+        return getattr(dist, kind)(x, parts if dist.get_rank() == root else None, **to, **options)
+    return dist.all_reduce(x, **options)
 
 
 def leave(how):

@@ -1,12 +1,12 @@
 """The all_reduce of a backward that only some ranks make: under no_sync, or with a branch that is not used."""
 
-# run: how="no_sync" deadline=8
+# run: how="no_sync" deadline=6
 # outcome: hung
 # kind: hidden
 # differ: 0:BACK 1:B
 # lines: 0:BACK 1:B
 #
-# run: how="unused" deadline=8
+# run: how="unused" deadline=6
 # outcome: hung
 # kind: hidden
 # differ: 0:BACK 1:B

@@ -1,6 +1,6 @@
 """Only rank 0 wraps its model, for a quick check: the constructor is collective."""
 
-# run: deadline=8 world_size=3
+# run: deadline=6 world_size=3
 # outcome: hung
 # kind: hidden
 # differ: 0:WRAP 1:B

@@ -1,13 +1,13 @@
 """Rank 0 evaluates through the wrapped model: with buffers in eval, or once buckets are to be rebuilt."""
 
-# run: how="buffers" deadline=8
+# run: how="buffers" deadline=6
 # outcome: hung
 # kind: hidden
 # differ: 0:EVAL 1:B
 # lines: 0:CALL
 # says: "broadcast"
 #
-# run: how="rebuild" deadline=8 world_size=3
+# run: how="rebuild" deadline=6 world_size=3
 # outcome: hung
 # kind: hidden
 # differ: 0:EVAL 1:B

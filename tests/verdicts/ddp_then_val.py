@@ -1,6 +1,6 @@
 """pytorch#141069 with DDP: the last backward of rank 0 meets the first all_reduce of the validation of rank 1."""
 
-# run: width=1 deadline=8
+# run: width=1 deadline=6
 # outcome: hung
 # kind: skipped-call
 # differ: 0:TRAIN 1:VAL

@@ -6,7 +6,7 @@
 # guilty: 1
 # lines: 1:Q 1:T 0:A
 #
-# run: case="ddp" deadline=8
+# run: case="ddp" deadline=6
 # outcome: hung
 # kind: hidden
 # differ: 0:F 1:B
