@@ -5,6 +5,7 @@ import errno
 import inspect
 import json
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from barrier_lab import forgotten
 from barrier_lab.errors import UsageError
 from barrier_lab.rank import refuse_in_a_rank
 
-EXIT = {"completed": 0, "hung": 3, "failed": 4, "interrupted": 130}
+EXIT = {"completed": 0, "running": 0, "hung": 3, "failed": 4, "interrupted": 130}
 WRONG_USE = 2
 
 
@@ -92,6 +93,13 @@ def _package_main(arguments: list[str]) -> int:
     checking = commands.add_parser("check", help="check your solution of an exercise")
     checking.add_argument("name", metavar="NAME")
     checking.add_argument("file", metavar="FILE", nargs="?", help="your file (default: the exercise's own)")
+    tracing = commands.add_parser("trace", help="run any command, and record the ranks below it")
+    tracing.add_argument("--out", metavar="DIR", help="the run directory (default: a new folder, which is printed)")
+    stalled = "seconds without progress after which a rank writes its stacks (default 10)"
+    tracing.add_argument("--stall", metavar="S", default=10.0, help=stalled)
+    tracing.add_argument("rest", metavar="-- COMMAND", nargs=argparse.REMAINDER)
+    shell = commands.add_parser("env", help="the variables under which a cluster's ranks record into DIR")
+    shell.add_argument("directory", metavar="DIR")
     if arguments[:1] == ["run"]:
         known, rest = parser.parse_known_args(arguments)
         from barrier_lab import script
@@ -100,6 +108,10 @@ def _package_main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     if given.command == "show":
         return _show(given)
+    if given.command == "trace":
+        return _trace(given)
+    if given.command == "env":
+        return _env(given)
     from barrier_lab import exercise
 
     return exercise.main(given.name, given.file)
@@ -172,6 +184,34 @@ def _show(given: argparse.Namespace) -> int:
     if not given.json and (known := attempts.known_cause(finished.trace, finished.outcome)):
         print(known)
     return code
+
+
+def _trace(given: argparse.Namespace) -> int:
+    """Run a command; its exit code is ours, or that of an interrupt."""
+    from barrier_lab import attempts, experiment, terminal
+    from barrier_lab.tracing import command
+
+    directory, code = command.trace(given.rest[given.rest[:1] == ["--"] :], given.out, given.stall)
+    latest = attempts.attempts(directory)[-1]
+    try:
+        finished = experiment.load(latest)
+    except UsageError:
+        finished = None
+    if finished is None or not finished.ranks:
+        print("barrier_lab: no process of this command has made a process group.", file=sys.stderr)
+    elif finished.outcome != "completed":
+        terminal.conclude(finished)
+    return code if code >= 0 else 128 - code
+
+
+def _env(given: argparse.Namespace) -> int:
+    """Print what to export where the launcher is not ours to call."""
+    from barrier_lab.tracing import command
+
+    for name, value in command.environment(Path(given.directory).absolute(), 10.0).items():
+        if name != command.ZERO:  # of this host's clock
+            print(f"export {name}={shlex.quote(value)}")
+    return 0
 
 
 def _tell_attempt(directory: Path, count: int) -> None:

@@ -50,7 +50,10 @@ def exit_code(request: SystemExit) -> int:
 def _own_frames(error: BaseException, script: Path) -> traceback.StackSummary:
     """The traceback from the experiment's first frame on, without this package's own frames."""
     frames = traceback.extract_tb(error.__traceback__)
-    first = next((i for i, frame in enumerate(frames) if frame.filename == str(script)), len(frames))
+    own = (frame.filename == str(script) for frame in frames)
+    first = next((i for i, mine in enumerate(own) if mine), None)
+    if first is None:  # a program of which the script is no file, as under python -m
+        first = next((i for i, frame in enumerate(frames) if is_own(frame.filename)), len(frames))
     return traceback.StackSummary.from_list(f for f in frames[first:] if not Path(f.filename).is_relative_to(_PACKAGE))
 
 

@@ -128,6 +128,8 @@ class Trace:
     deadline: float | None
     stopped: float | None  # when the runner ended the ranks that were left; None if it had not to
     ranks: list[Rank]
+    running: bool = False  # the command that it records has not ended
+    one_clock: bool = True  # times of different ranks can be compared
     groups: dict[str, tuple[int, ...]] = field(
         default_factory=dict
     )  # name in the trace -> ranks, as far as it is known

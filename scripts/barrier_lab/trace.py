@@ -9,6 +9,8 @@ Times are seconds from the common start of the ranks (t = 0); what came before i
 
 import gc
 import json
+import os
+import socket
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -59,6 +61,8 @@ def _read(directory: Path) -> Trace:
         wall_s=run.get("wall_s"),
         deadline=about.get("deadline"),
         stopped=run.get("stopped"),
+        running=_is_running(run),
+        one_clock=not any(e["name"] == "clocks" for found in events.values() for e in found if e.get("cat") == "meta"),
         ranks=ranks,
         groups=groups,
     )
@@ -87,6 +91,19 @@ def to_dict(trace: Trace) -> dict:
 
 _TOLD = ("rank", "exit_code", "signal", "output", "stuck_at", "stuck_callers", "error", "error_at")
 _UNTOLD = ("rank", "function", "handle")
+
+
+def _is_running(run: dict) -> bool:
+    """Whether the command that this run records has not ended."""
+    if run.get("runner_pid") is None or run.get("host") != socket.gethostname():
+        return False
+    try:
+        os.kill(run["runner_pid"], 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _read_json(path: Path) -> dict:
@@ -119,14 +136,15 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     if start is None:
         start = next((e["ts"] for e in events if "ts" in e), 0.0)
     rank.output = _read_output(directory / f"rank{number}.log", start / 1e6)
-    stack = _read_text(directory / f"rank{number}.stack")
+    if about.get("launcher") == "trace" and about.get("deadline"):  # it was interrupted then
+        events = _until(about["deadline"], events, start)
+    stack = "" if _goes_on(events) else _read_text(directory / f"rank{number}.stack")
     _take_stack(rank, stack, about.get("script"), events)
     if stack and about.get(
         "deadline"
     ):  # between the deadline and its end, a rank may see others end: no part of the run
-        horizon = about["deadline"]
-        events = [event for event in events if (event.get("ts", start) - start) / 1e6 <= horizon]
-        rank.output = [line for line in rank.output if line.t <= horizon]
+        events = _until(about["deadline"], events, start)
+        rank.output = [line for line in rank.output if line.t <= about["deadline"]]
     rank.spans = spans(number, events, start)
     for event in events:
         if event.get("cat") in ("meta", "error", "leave", "thread_error"):
@@ -137,6 +155,16 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     return rank
 
 
+def _until(moment: float, events: list[dict], start: float) -> list[dict]:
+    return [event for event in events if (event.get("ts", start) - start) / 1e6 <= moment]
+
+
+def _goes_on(events: list[dict]) -> bool:
+    """Whether a rank made progress after it had written its stacks: a straggler that arrives is no hang."""
+    stalls = [i for i, event in enumerate(events) if event.get("cat") == "stall"]
+    return bool(stalls) and any(event["ph"] in "BEbe" for event in events[stalls[-1] :])
+
+
 def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) -> None:
     """Where the threads were, in the reader's own lines."""
     installed = next((e["args"]["folders"] for e in events if e.get("cat") == "installed"), ())
@@ -144,7 +172,8 @@ def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) 
     if own := own_frames(frames, script, installed):
         rank.stuck_at, rank.stuck_callers = own[0], tuple(own[1:])
     rank.stuck_in = next((f.function for f in reversed(frames) if makes_group(f)), None)
-    rank.leaving = rank.started and bool(frames) and calls_worker(frames[0])
+    inside = any(calls_worker(frame) for frame in frames[1:])
+    rank.leaving = rank.started and bool(frames) and not (inside or rank.stuck_at or rank.stuck_in)
     names = {e["args"].get("ident"): e["args"]["name"] for e in events if e["name"] == "thread_name"}
     for ident, found in list(thread_frames(stack).items())[:-1]:
         if own := own_frames(found, script, installed):

@@ -17,16 +17,21 @@ __all__ = ["Wait", "missing", "outcome", "stands", "verdict", "waits"]
 
 
 def outcome(trace: Trace) -> str:
-    """ "completed", "failed", "hung" or "interrupted": what the runner wrote, else what the ranks' files show."""
+    """What the runner wrote, else what the ranks' files show.
+
+    "completed", "failed", "hung" or "interrupted"; of a job that is not over, "hung" or "running".
+    """
     if trace.outcome:
         return trace.outcome
-    if any(rank.error and not is_victim(rank) for rank in trace.ranks):
+    if trace.running:
+        return "hung" if any(map(_is_stuck, trace.ranks)) else "running"
+    if any(rank.exit_code or (rank.error and not is_victim(rank)) for rank in trace.ranks):
         return "failed"
     left = [rank for rank in trace.ranks if not _is_over(rank)]
     if not left:
         return "completed"
     late = trace.deadline is not None and trace.end >= trace.deadline
-    if any((rank.ended is None or not rank.exited) and (rank.stuck_at or rank.leaving or late) for rank in left):
+    if any((rank.ended is None or not rank.exited) and (_is_stuck(rank) or late) for rank in left):
         return "hung"
     return "failed" if any(rank.error for rank in trace.ranks) else "interrupted"
 
@@ -35,15 +40,22 @@ def _is_over(rank: Rank) -> bool:
     """Whether a rank came to a good end: its worker returned, or it left with code 0, and its process is not stuck."""
     if rank.exited:
         return not rank.exit_code and not rank.error
-    return rank.ended is not None and not rank.error and not (rank.stuck_at or rank.leaving)
+    return rank.ended is not None and not rank.error and not _is_stuck(rank)
+
+
+def _is_stuck(rank: Rank) -> bool:
+    return bool(rank.stuck_at or rank.stuck_in or rank.leaving)
 
 
 def verdict(trace: Trace) -> str:
     """What happened, in a few plain sentences."""
     if trace.message and not any(rank.started or rank.error for rank in trace.ranks):
         return closed(trace.message)
-    tell = {"completed": completed, "failed": failed, "hung": _hung, "interrupted": _interrupted}[outcome(trace)](trace)
+    told = {"completed": completed, "failed": failed, "hung": _hung, "running": _running, "interrupted": _interrupted}
+    tell = told[outcome(trace)](trace)
     lead = [closed(trace.message)] if trace.message else []
+    if not trace.one_clock:
+        tell.append("The ranks ran on several hosts, whose clocks differ: compare no times of different ranks.")
     return " ".join([*lead, *tell]) or "The files of this run do not say what happened."
 
 
@@ -55,6 +67,10 @@ def stands(rank: Rank, moment: float | None = None) -> str:
 
 def _hung(trace: Trace) -> list[str]:
     return hung(trace, _stop(trace))
+
+
+def _running(trace: Trace) -> list[str]:
+    return [f"The job is running, at {clock(trace.end)}, and no rank has stalled.", *hung(trace, "by then")]
 
 
 def _interrupted(trace: Trace) -> list[str]:

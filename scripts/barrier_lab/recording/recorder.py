@@ -53,6 +53,7 @@ class Recorder:
         self._lines = Lines(path, self._give_up)
         self.write = self._lines.write  # append one whole line
         self._thread = _PerThread()
+        self.last_ns = monotonic_ns()  # when something last began or ended
         self._ops = itertools.count(1)  # next() is one step under the interpreter lock
 
     def begin(
@@ -72,7 +73,7 @@ class Recorder:
         ``facts`` are kept as further ``args`` of the event; like names, they should be few and recur.
         ``of``: the number of the call that a wait is for.
         """
-        now = monotonic_ns()
+        now = self.last_ns = monotonic_ns()
         op = next(self._ops)
         key = (name, cat, group, seq is None, place, flight, facts, of is None)
         template = self._thread.templates.get(key) or self._template(key, _begin_template)
@@ -86,7 +87,7 @@ class Recorder:
 
     def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
         """Record that operation ``op`` ends now, by ``error`` if it is given."""
-        now = monotonic_ns()
+        now = self.last_ns = monotonic_ns()
         key = (name, cat, error, flight)
         template = self._thread.templates.get(key) or self._template(key, _end_template)
         values = (op, now, op) if flight else (now, op)

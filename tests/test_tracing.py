@@ -1,0 +1,112 @@
+"""Programs that nobody here wrote are recorded as they are, and told while they hang."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from left_over import assert_nothing_left, marked_environment
+
+PROGRAMS = Path(__file__).parent / "programs"
+LAB = [sys.executable, "-m", "barrier_lab"]
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+
+
+def line(program: str, marker: str) -> str:
+    """ "program.py:12": the line that ends with the marker."""
+    lines = (PROGRAMS / program).read_text().splitlines()
+    return f"{program}:{1 + next(i for i, text in enumerate(lines) if text.endswith(f'# {marker}'))}"
+
+
+def show(directory: Path) -> tuple[int, dict]:
+    done = subprocess.run([*LAB, "show", directory, "--json"], capture_output=True, text=True, check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}
+
+
+def traced(directory: Path, *command: object, **options) -> subprocess.Popen:
+    return subprocess.Popen(
+        [*LAB, "trace", "--out", directory, "--stall", "2", "--", *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
+
+
+def hang_of(directory: Path, told: str, *command: object) -> tuple[dict, str]:
+    """Trace a command until ``show`` tells of a hang, then press Ctrl-C: the run, and what ``trace`` printed.
+
+    A rank that is slow, as in an import, is a hang until it goes on: ``told`` is said of the one that lasts.
+    """
+    environment = marked_environment()
+    process = traced(directory, *command, env=environment, start_new_session=True)
+    try:
+        limit = time.monotonic() + 240
+        code, run = 0, {}
+        while time.monotonic() < limit and not (code == 3 and told in run["verdict"]):
+            time.sleep(1)
+            code, run = show(directory)
+        assert (code, run["outcome"]) == (3, "hung")
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        printed, _ = process.communicate(timeout=120)
+    assert_nothing_left(environment)
+    return run, printed
+
+
+def test_a_script_under_torchrun_is_told_while_it_hangs_and_when_it_is_interrupted(tmp_path):
+    run, printed = hang_of(tmp_path / "run", "in its 1st barrier", *TORCHRUN, PROGRAMS / "trains_itself.py")
+    called = f"({line('trains_itself.py', 'E')}, called from {line('trains_itself.py', 'V')})"
+    waits = f"Rank 0 is waiting in its 12th broadcast, made by DistributedDataParallel.forward {called}."
+    assert waits in run["verdict"] and waits in printed
+    assert f"Rank 1 is waiting in its 1st barrier ({line('trains_itself.py', 'B')})." in run["verdict"]
+
+
+def test_a_program_that_spawns_is_told_with_the_line_of_the_missing_rank(tmp_path):
+    run, printed = hang_of(tmp_path / "run", "in its 2nd barrier", sys.executable, PROGRAMS / "spawns_itself.py", 1000)
+    assert f"Rank 0 is waiting in its 2nd barrier ({line('spawns_itself.py', 'B')})." in run["verdict"]
+    assert f"it was in time.sleep ({line('spawns_itself.py', 'AWAY')})" in run["verdict"]
+    assert "it was in time.sleep" in printed
+
+
+def test_a_healthy_program_runs_as_without_us(tmp_path):
+    command = [sys.executable, PROGRAMS / "spawns_itself.py", "3", "--own option"]
+    process = traced(tmp_path / "run", *command, stdin=subprocess.DEVNULL)
+    printed, _ = process.communicate(timeout=240)
+    assert process.returncode == 0
+    assert printed.count("done 3 --own option") == 2
+    code, run = show(tmp_path / "run")
+    assert (code, run["outcome"], run["world_size"]) == (0, "completed", 2)
+    assert list((tmp_path / "run").glob("*.stack")), "it stalled, and went on"
+
+
+def test_the_exit_code_is_the_commands(tmp_path):
+    done = subprocess.run([*LAB, "trace", "--out", tmp_path, "--", sys.executable, "-c", "exit(7)"], check=False)
+    assert done.returncode == 7
+
+
+def test_a_process_without_torch_imports_nothing_of_ours_and_the_hidden_sitecustomize_is_run(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.hidden = 'run'")
+    code = "import sys; print(hidden, [m for m in sys.modules if m.startswith(('barrier_lab', 'torch'))])"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    command = [*LAB, "trace", "--out", tmp_path / "run", "--", sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.strip() == "run []", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "There is no command"),
+        (["--", "no-such-command"], "no-such-command cannot be run"),
+        (["--stall", "0", "--", "true"], "The stall cannot be"),
+    ],
+)
+def test_wrong_use_is_one_sentence_and_exit_code_2(arguments, said):
+    done = subprocess.run([*LAB, "trace", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert said in done.stderr and "Traceback" not in done.stderr
