@@ -48,7 +48,7 @@ def test_a_lesson_shows_a_run_with_its_verdict(book, lesson):
 
 def test_the_first_page_shows_a_measured_hang_and_two_doors(book):
     page = parsed(book / "book" / "index.html")
-    assert page.h1.text.startswith("One rank did not come. Find which, and on which line.")
+    assert page.h1.text.startswith("One rank never arrived. Find which one, and on which line.")
     assert "Rank 0 is waiting in its 2nd barrier (one_sided.py:" in page.select_one("p.bl-hung").text
     doors = page.select(".bl-doors a")
     assert [door["href"] for door in doors] == ["my_job_hangs.html", "learning_path.html"]
