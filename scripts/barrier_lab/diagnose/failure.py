@@ -5,7 +5,7 @@ import re
 
 from barrier_lab.diagnose.difference import kinds, shifts
 from barrier_lab.diagnose.explanations import brought, first_difference
-from barrier_lab.diagnose.pairing import Calls, calls, meeting
+from barrier_lab.diagnose.pairing import Calls, calls, counterpart, meeting
 from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands, waiting
 from barrier_lab.diagnose.waits import blocked_in, in_flight, waits
 from barrier_lab.diagnose.words import at, clock, site, summary
@@ -185,11 +185,14 @@ def _message(error: str | None) -> str:
 
 
 def _left_early(trace: Trace, found: Calls) -> set[int]:
-    """Ranks that returned without an error and without calling a collective that broke for the others."""
-    broken = [s for r in trace.ranks if is_victim(r) and (s := _broken_call(r)) and s.seq is not None]
+    """Ranks that returned without an error and without making a call that broke for the others."""
+    broken = [span for rank in trace.ranks if is_victim(rank) and (span := _broken_call(rank))]
     ended = {r.rank for r in trace.ranks if r.ended is not None and not r.error and not r.exit_code}
-    first = {(s.group, s.seq): s for s in broken}
-    return {rank for span in first.values() for rank in meeting(trace, found, span, []).missing if rank in ended}
+    first = {(s.group, s.seq): s for s in broken if s.seq is not None}
+    missing = {rank for span in first.values() for rank in meeting(trace, found, span, []).missing}
+    messages = [span for span in broken if span.kind == "p2p" and counterpart(trace, span) is None]
+    missing |= {rank for span in messages for rank in (ended if span.peer is None else {span.peer})}
+    return missing & ended
 
 
 def _late(trace: Trace, found: Calls) -> list[tuple[int, Phrase]]:
