@@ -185,7 +185,8 @@ def needed(message: Span) -> str:
 
 def how_often(found: Calls, rank: Rank) -> str:
     """ "having called barrier once"."""
-    spans = list(found.get("default", {}).get(rank.rank, {}).values())
+    called = [span for by_rank in found.values() for span in by_rank.get(rank.rank, {}).values()]
+    spans = [span for span in called if span.kind == "collective"]
     return f"having called {counted(spans) if spans else 'no collective'}"
 
 

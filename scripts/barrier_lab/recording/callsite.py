@@ -1,5 +1,6 @@
 """Where in the reader's own code a call comes from, through which callers, and which library function made it."""
 
+import functools
 import sys
 import threading
 from types import FrameType
@@ -10,8 +11,9 @@ from barrier_lab.recording.recorder import Place
 
 MOST = 30  # callers kept of one call
 _FLOOR = ("run_worker", f"{PACKAGE}/rank.py")  # below it are the launcher's frames
-# Files that only hand a call on, so that they do not say who made it.
+# What only hands a call on, so that it does not say who made it: files, and all of the compiler.
 _PASS_ON = ("/torch/nn/modules/module.py", "/torch/_ops.py", "/contextlib.py", "/_contextlib.py", "/c10d_logger.py")
+_COMPILER = ("/torch/_dynamo/", "/torch/_library/", "/torch/_functorch/", "/torch/_inductor/", "/torch/fx/")
 _C10D = "/torch/distributed/distributed_c10d.py"
 
 
@@ -44,10 +46,15 @@ def _walk(frame: FrameType | None) -> Callsite:
                 found.append((file, frame.f_lineno, code.co_name))
         elif code.co_name == _FLOOR[0] and file == _FLOOR[1]:
             break
-        elif not found and not file.endswith(_PASS_ON):
+        elif not found and not _passes_on(file):
             inner = frame
         frame = frame.f_back
     return Callsite(tuple(found), None if inner is None else _name(inner))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _passes_on(file: str) -> bool:
+    return file.startswith("<") or file.endswith(_PASS_ON) or any(part in file for part in _COMPILER)
 
 
 def _name(frame: FrameType) -> str:
