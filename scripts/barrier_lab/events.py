@@ -80,6 +80,7 @@ def _span(number: int, event: dict, start: float, paths: dict, threads: dict) ->
         span.callers = paths.get(args.get("path"), ())
         for key in _FACTS & args.keys():
             setattr(span, key, args[key])
-        span.ranks = tuple(args.get("ranks", ()))
+        for key in ("ranks", "sends", "takes"):
+            setattr(span, key, tuple(args.get(key, ())))
         span.raised_at = Place(*args["raised_at"]) if "raised_at" in args else None
     return span

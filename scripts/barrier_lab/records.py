@@ -58,6 +58,8 @@ class Span:
     reduce: str | None = None  # "SUM", …
     tensor: str | None = None  # "float32[2, 3]": what every rank must bring alike
     numel: int | None = None  # how many elements that is
+    sends: tuple[int, ...] = ()  # of all_to_all: how much goes to each rank of the group
+    takes: tuple[int, ...] = ()  # … and is expected from each
     ranks: tuple[int, ...] = ()  # of the making of a group: its members
     handling: str | None = None  # the exception that was being handled when it began, as "ValueError: first line"
     raised_at: Place | None = None  # where that one was raised

@@ -2,7 +2,7 @@
 
 from barrier_lab.diagnose.difference import differences
 from barrier_lab.diagnose.explanations import brought, first_difference, silence
-from barrier_lab.diagnose.failure import failed_call
+from barrier_lab.diagnose.failure import absent, failed_call, is_timeout
 from barrier_lab.diagnose.pairing import Calls, calls
 from barrier_lab.diagnose.phrases import Phrase, last_call, nth, sentences
 from barrier_lab.diagnose.words import at, duration, listed, spot, times, who
@@ -22,7 +22,7 @@ def completed(trace: Trace) -> list[str]:
     else:
         left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
-    caught = _caught(trace)  # a wait that a time-out ended may be longer than any that ended well
+    caught = _caught(trace, found)  # a wait that a timeout ended may be longer than any that ended well
     waited = [] if caught else _longest_wait(trace, found)
     return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(found), *silence(trace)]
 
@@ -73,11 +73,13 @@ def _counts(trace: Trace, found: Calls) -> list[str]:
     return [f"The ranks called barrier different numbers of times: {listed(parts)}."]
 
 
-def _caught(trace: Trace) -> list[str]:
+def _caught(trace: Trace, found: Calls) -> list[str]:
     """How many calls failed although their ranks went on, and the first of each rank."""
     broken = [[s for s in rank.spans if s.error and s.blocked] for rank in trace.ranks]
     count = sum(map(len, broken))
     if not count:
         return []
     told = sentences([(n, failed_call(trace.ranks[n], spans[0])) for n, spans in enumerate(broken) if spans])
-    return [f"The script caught {'an error' if count == 1 else f'{count} errors'} and went on.", *told]
+    ended = [s for spans in broken for s in spans if s.seq is not None and is_timeout(s.error)]
+    missing = sentences(absent(trace, found, min(ended, key=lambda s: s.end or 0.0)), "by then") if ended else []
+    return [f"The script caught {'an error' if count == 1 else f'{count} errors'} and went on.", *told, *missing]

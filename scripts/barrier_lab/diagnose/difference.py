@@ -76,9 +76,15 @@ def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
         here = [order[seq] for order in orders if seq in order]
         if len({_kind(span) for span in here}) > 1:
             return Difference(here[0].group or "", seq, _sides(here, _kind), True)
+        here = [span for span in here if not _stands_in(span)]
         if any(_elsewhere(span, here[0]) for span in here) and _any_pair(by_rank, here, ways, known, tells):
             return Difference(here[0].group or "", seq, _sides(here, lambda span: ways[span]), False)
     return None
+
+
+def _stands_in(span: Span) -> bool:
+    """Whether a call is made in the place of one that this rank has no data for: it pairs with any line."""
+    return (span.via or "").startswith("Join.")
 
 
 class _Ways(dict):

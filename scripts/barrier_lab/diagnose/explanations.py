@@ -79,13 +79,26 @@ def brought(spans: list[Span]) -> list[str]:
     said = []
     for what, calls in unlike(spans):
         values: dict[str, list[int]] = {}
+        lines = len({spot(span) for span in calls}) > 1
         for span in calls:
-            values.setdefault(_value(what, span), []).append(span.rank)
+            values.setdefault(f"{_value(what, span)}{at(span) if lines else ''}", []).append(span.rank)
         parts = listed(f"{value} on {who(ranks)}" for value, ranks in values.items())
         seq = f"the {ordinal(spans[0].seq)} collective{on_group(spans[0].on)}, " if spans[0].seq else ""
         plural = {"root": f"{_root(spans[0])[0]}s"}.get(what, f"{what}s")
-        said.append(f"In {seq}{spans[0].name}{at(spans[0])}, the {plural} differ: {parts}.")
-    return said[:2]
+        said.append(f"In {seq}{spans[0].name}{'' if lines else at(spans[0])}, the {plural} differ: {parts}.")
+    return [*said[:2], *_splits(spans)[:1]]
+
+
+def _splits(spans: list[Span]) -> list[str]:
+    """What one rank sends in all_to_all and the other does not expect."""
+    said = []
+    order = sorted(spans, key=lambda span: span.rank)  # as the ranks of a group are, unless it was made otherwise
+    for i, source in enumerate(order):
+        for j, target in enumerate(order):
+            if len(source.sends) == len(target.takes) == len(order) and source.sends[j] != target.takes[i]:
+                counts = f"{source.sends[j]} to rank {target.rank}{at(source)}, which expects {target.takes[i]}"
+                said.append(f"In {source.name}, rank {source.rank} sends {counts}.")
+    return said
 
 
 def _root(span: Span) -> tuple[str, str]:

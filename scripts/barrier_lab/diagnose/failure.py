@@ -5,7 +5,7 @@ import re
 
 from barrier_lab.diagnose.difference import kinds, shifts
 from barrier_lab.diagnose.explanations import brought, first_difference
-from barrier_lab.diagnose.pairing import Calls, calls, counterpart, meeting
+from barrier_lab.diagnose.pairing import Calls, calls, counterpart, expected, meeting
 from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands, waiting
 from barrier_lab.diagnose.waits import blocked_in, in_flight, waits
 from barrier_lab.diagnose.words import at, clock, site, summary
@@ -204,6 +204,13 @@ def _late(trace: Trace, found: Calls) -> list[tuple[int, Phrase]]:
     ]
     if not ended:
         return []
-    first = min(ended, key=lambda span: span.end or 0.0)
-    met = meeting(trace, found, first, [])
-    return [(r, lacks(found, trace.ranks[r], met, first.end)) for r in met.missing]
+    return absent(trace, found, min(ended, key=lambda span: span.end or 0.0))
+
+
+def absent(trace: Trace, found: Calls, broken: Span) -> list[tuple[int, Phrase]]:
+    """Who had not arrived when a collective ended in an error, and where it was then; it may have arrived later."""
+    met = meeting(trace, found, broken, [])
+    calls_here = found.get(broken.group or "default", {})
+    ranks = [rank for rank in expected(trace, found, broken) if rank < trace.world_size]
+    late = [r for r in ranks if (call := calls_here.get(r, {}).get(met.seq)) is None or call.begin > (broken.end or 0)]
+    return [(rank, lacks(found, trace.ranks[rank], met, broken.end)) for rank in late]

@@ -1,7 +1,7 @@
 """Tell a run that hung, or that was interrupted: who waits in which call, who is missing from it, and why."""
 
 from barrier_lab.diagnose import phrases
-from barrier_lab.diagnose.difference import Difference, shifts
+from barrier_lab.diagnose.difference import Difference, kinds, shifts
 from barrier_lab.diagnose.explanations import absentees, brought, cycle, first_difference, silence
 from barrier_lab.diagnose.pairing import Calls, Meeting, calls, counterpart, is_send, meeting
 from barrier_lab.diagnose.phrases import Phrase, nth, sentences
@@ -32,6 +32,8 @@ def hung(trace: Trace, stop: str) -> list[str]:
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held, cause, ring)]
     rest += [sentence for wait in held for sentence in _message(trace, wait)]
     others = [first_difference(found, stray) for stray in strays if stray not in cause][:1]
+    later = [stray for stray in kinds(found) if stray.group in groups and stray not in cause]
+    others += [first_difference(found, stray, first=False) for stray in later[:1] if stray not in strays]
     return [*told, *not_exited(trace), *dict.fromkeys(rest), *others, *silence(trace)]
 
 

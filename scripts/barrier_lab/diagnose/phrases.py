@@ -103,7 +103,7 @@ def _threads(rank: Rank) -> str:
 def thread_error(rank: Rank) -> list[Phrase]:
     """What ended threads of a rank."""
     return [
-        Phrase(f"had lost thread {quoted(e.thread)} {{t}} to {quoted(summary(e.error))}{at(e.place)}", e.t)
+        Phrase(f"had a thread, {quoted(e.thread)}, that ended {{t}} with {quoted(summary(e.error))}{at(e.place)}", e.t)
         for e in rank.thread_errors
     ]
 
@@ -187,14 +187,14 @@ def how_often(found: Calls, rank: Rank) -> str:
     """ "having called barrier once"."""
     called = [span for by_rank in found.values() for span in by_rank.get(rank.rank, {}).values()]
     spans = [span for span in called if span.kind == "collective"]
-    return f"having called {counted(spans) if spans else 'no collective'}"
+    return f"having called {counted(spans, groups=True) if spans else 'no collective'}"
 
 
-def counted(spans: list[Span]) -> str:
-    """ "broadcast twice (f.py:3) and barrier once (f.py:5)"; no line where one name stands on several."""
+def counted(spans: list[Span], groups: bool = False) -> str:
+    """ "broadcast twice (f.py:3) and barrier once (f.py:5)"; no line where one name is on several."""
     kinds: dict[str, list[Span]] = {}
     for span in spans:
-        kinds.setdefault(span.name, []).append(span)
+        kinds.setdefault(f"{span.name}{on_group(span.on) if groups else ''}", []).append(span)
     lines = {name: at(alike[0]) if len({spot(s) for s in alike}) == 1 else "" for name, alike in kinds.items()}
     return listed(f"{name} {times(len(alike))}{lines[name]}" for name, alike in kinds.items())
 

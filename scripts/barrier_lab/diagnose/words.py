@@ -56,7 +56,12 @@ def path(place: Span | Place, callers: Sequence[Place]) -> str:
     spots = [here for here, before in zip(spots, [where, *spots], strict=False) if here != before]  # recursion
     if len(spots) > CALLERS:
         spots = [*spots[: CALLERS - 1], "…", spots[-1]]
+    if place.function in _IMPLICIT:
+        where = f"{where} in {place.function}"
     return f" ({where}, called from {', '.join(spots)})" if spots else f" ({where})"
+
+
+_IMPLICIT = ("__del__", "__exit__")  # functions whose caller shows no call
 
 
 def spoken(name: str) -> str:
@@ -93,9 +98,11 @@ def summary(error: str) -> str:
     lines = error.strip().splitlines() or [""]
     after_frames = [i for i, line in enumerate(lines) if i and lines[i - 1].startswith(" ") and _SUMMARY.match(line)]
     line = lines[after_frames[-1]] if after_frames else lines[0]
-    name, colon, message = line.partition(": ")
+    name, colon, message = line.partition(": ") if ": " in line else ("", "", line)
     for noise in (_BELOW, _SOCKET, _PEER):
         message = noise.sub("", message)
-    message = message.split(". This ")[0].split(". Please ")[0].rstrip(". ")
+    for more in (". This ", ". Please ", ". Is "):
+        message = message.split(more)[0]
+    message = message.rstrip(". ")
     text = f"{name}{colon}{message}"
     return text if len(text) <= 180 else f"{text[:179]}…"

@@ -12,7 +12,15 @@ from barrier_lab.recording.recorder import Place
 MOST = 30  # callers kept of one call
 _FLOOR = ("run_worker", f"{PACKAGE}/rank.py")  # below it are the launcher's frames
 # What only hands a call on, so that it does not say who made it: files, and all of the compiler.
-_PASS_ON = ("/torch/nn/modules/module.py", "/torch/_ops.py", "/contextlib.py", "/_contextlib.py", "/c10d_logger.py")
+_PASS_ON = (
+    "/torch/nn/modules/module.py",
+    "/torch/_ops.py",
+    "/contextlib.py",
+    "/_contextlib.py",
+    "/c10d_logger.py",
+    "/functools.py",
+    "/typing_extensions.py",
+)
 _COMPILER = ("/torch/_dynamo/", "/torch/_library/", "/torch/_functorch/", "/torch/_inductor/", "/torch/fx/")
 _C10D = "/torch/distributed/distributed_c10d.py"
 

@@ -91,7 +91,7 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
     waits_itself = name == "monitored_barrier_"  # it returns no work
     label = _PYTHON_NAMES.get(name, name.strip("_"))
     cat = "p2p" if label in _MESSAGES else "collective"
-    further = _message_facts(names) if cat == "p2p" else _root_facts(names)
+    further = _message_facts(names) if cat == "p2p" else _SPLITS.get(name) or _root_facts(names)
     recorder, here = watch.recorder, watch.here
     meta = torch._C.DispatchKey.Meta
     shapes: dict[tuple, tuple] = {}
@@ -155,6 +155,25 @@ def _root_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
         return lambda group, args: ()
     root_at = names.index("root_rank")
     return lambda group, args: (("root", group.global_rank(args[root_at])),)
+
+
+def _lists(group: Group, args: tuple) -> Facts:
+    """How many elements ``all_to_all`` sends to each rank of the group, and takes from each."""
+    takes, sends = ([tensor.numel() for tensor in tensors] for tensors in args[:2])
+    return (("sends", tuple(sends)), ("takes", tuple(takes)))
+
+
+def _splits(group: Group, args: tuple) -> Facts:
+    """How many rows ``all_to_all_single`` sends to each rank of the group, and takes from each."""
+    counts = []
+    for tensor, split in ((args[1], args[4]), (args[0], args[3])):
+        size = max(len(group.ranks), 1)
+        rows = tensor.shape[0] if tensor.dim() else 1
+        counts.append(tuple(split) if split else (rows // size,) * size)
+    return (("sends", counts[0]), ("takes", counts[1]))
+
+
+_SPLITS = {"alltoall_": _lists, "alltoall_base_": _splits}
 
 
 def _follow(watch: Watch, result: Any, name: str, cat: str, op: int, sync: bool) -> None:

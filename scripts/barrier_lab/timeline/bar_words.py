@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from barrier_lab.diagnose.waits import blocked_in
 from barrier_lab.diagnose.words import BRIEF, clock, duration
 from barrier_lab.timeline.releases import BARRIERS, Call, call_of, failing, spot, together
 from barrier_lab.trace import Rank, Span, Trace
@@ -25,11 +26,14 @@ class Bar:
     stuck: bool = False  # … and the rank was blocked in it
     error: bool = False  # an exception ended it
     thread: str | None = None  # that made the call; None for the main one
+    circumstance: str = ""  # ", while handling ValueError: …"
 
 
 def alive(rank: Rank) -> bool:
     """The rank was still there when the run was stopped, or when its files end."""
-    return rank.started and rank.ended is None and rank.exit_code is None and rank.signal is None and not rank.error
+    if not rank.started or rank.exit_code is not None or rank.signal is not None:
+        return False
+    return (rank.ended is None and not rank.error) or blocked_in(rank) is not None  # at exit, too
 
 
 def is_call(piece: Piece) -> bool:
@@ -55,10 +59,13 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
         "works",
     )
     bar.words = [f"works {duration(stop - begin)}", "works"]
-    if alive(rank) and stop >= end:
+    if stop >= end and alive(rank):
         bar.open = True
-        bar.words = [f"works; {_stopped(trace)}", "works"]
-        bar.title = f"rank {rank.rank} works, in no call, from {exact(begin)}; {_stopped(trace)}"
+        seen = spot(rank.stuck_at, trace.script) if rank.stuck_at else ""
+        bar.name = f"works, last seen at {seen}," if seen else "works"
+        at_last = [f"works, last seen at {seen}; {_stopped(trace)}", f"works, last seen at {seen}"] if seen else []
+        bar.words = [*at_last, f"works; {_stopped(trace)}", "works"]
+        bar.title = f"rank {rank.rank} {bar.name.rstrip(',')}, in no call, from {exact(begin)}; {_stopped(trace)}"
         if rank.stuck_in:  # since when, the recording does not say
             place = spot(rank.stuck_at, trace.script) if rank.stuck_at else ""
             bar.name = f"works, then is in {rank.stuck_in}{f' ({place})' if place else ''}"
@@ -99,7 +106,8 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     bar = Bar(begin, stop, look, f"rank {span.rank}: {named}{where}, {took}{_from_to(span.begin, stop)}", named)
     bar.thread = span.thread
     if span.handling:
-        bar.title += f", while handling {span.handling}"
+        bar.circumstance = f", while handling {span.handling}"
+        bar.title += bar.circumstance
     if flight:
         verb = "in flight" if not span.blocked else where.strip() or "on another thread"
         bar.words = [f"{named} {verb}", named, name]

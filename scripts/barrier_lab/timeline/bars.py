@@ -155,7 +155,7 @@ def _ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
         return [f"{short}; last heard of at {duration(end)}", short], True
     if rank.error:
         short = f"raised {summary(rank.error).partition(':')[0]}"
-        return [f"{short} at {duration(end)}", short], True
+        return [f"{short} at {duration(end if rank.ended is None else rank.ended)}", short], True
     if rank.exit_code:
         return [f"exited at {duration(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
     if not rank.started:

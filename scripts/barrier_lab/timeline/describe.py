@@ -75,6 +75,8 @@ def _story(group: list[Row], trace: Trace) -> str:
     if len(steps) > STEPS:
         steps = [*steps[: STEPS - 2], f"and {len(steps) - STEPS + 1} steps more", steps[-1]]
     flights = [_beside(bar) for bar in first.flights[:4]]
+    if len(first.flights) > 4:
+        flights.append(f"and {_count(len(first.flights) - 4, 'call')} more beside that")
     ends = [f"{first.after[0]}" if not plural else first.after[-1]] if first.after and first.bad else []
     text = "; ".join([*steps, *flights, *ends]) or "nothing recorded"
     each = " each" if plural and len(steps) > 1 else ""
@@ -100,7 +102,7 @@ def _phrase(bars: list[Bar], trace: Trace) -> str:
     took = _range([b.end - b.begin for b in bars])
     since = _range([b.begin for b in bars]) if min(b.begin for b in bars) > 0.001 else "the start"
     if bar.stuck:
-        return f"in {bar.name} from {since}, did not return"
+        return f"in {bar.name} from {since}, did not return{bar.circumstance}"
     if bar.open:
         return f"{bar.name} from {since} to the end"
     if bar.look == "work":
@@ -142,5 +144,7 @@ def _stuck(trace: Trace, found: list[Row]) -> list[str]:
         if rank.error:
             raised.setdefault(summary(rank.error), []).append(rank.rank)
     told = [f"{_capital(who(ranks))} raised {error}." for error, ranks in raised.items()]
+    for rank in trace.ranks:
+        said += [f"Thread {e.thread} of rank {rank.rank} ended with {summary(e.error)}." for e in rank.thread_errors]
     rest = sum(len(ranks) for ranks in list(raised.values())[4:])
     return [*said, *told[:4], *([f"{_capital(_count(rest, 'rank'))} more raised."] if rest else [])]
