@@ -97,7 +97,7 @@ def _splits(spans: list[Span]) -> list[str]:
         for j, target in enumerate(order):
             if len(source.sends) == len(target.takes) == len(order) and source.sends[j] != target.takes[i]:
                 counts = f"{source.sends[j]} to rank {target.rank}{at(source)}, which expects {target.takes[i]}"
-                said.append(f"In {source.name}, rank {source.rank} sends {counts}.")
+                said.append(f"In {source.name}, the splits differ: rank {source.rank} sends {counts}.")
     return said
 
 
