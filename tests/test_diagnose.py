@@ -350,7 +350,8 @@ def test_an_error_that_the_code_caught_is_told(verdict):
     said = verdict([start(), probe, end(2)], [start(), end(2)], outcome="completed")
     assert said.startswith("The script caught an error and went on. Rank 0 waited in its 1st wait()")
     assert said.endswith(
-        "until the timeout ended it at 1.00 s: “Operation timed out!”. Both ranks finished by 2.00 s. No rank called a collective."
+        "until the timeout ended it at 1.00 s: “Operation timed out!”. Both ranks finished by 2.00 s. "
+        "No rank called a collective."
     )
 
 
