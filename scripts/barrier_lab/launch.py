@@ -5,7 +5,6 @@ each rank holds a lifeline (see ``lifeline``), and its process group is killed w
 """
 
 import contextlib
-import json
 import os
 import signal
 import socket
@@ -21,6 +20,7 @@ import torch.distributed as dist
 
 from barrier_lab import common_start
 from barrier_lab.errors import UsageError
+from barrier_lab.planning import write_run_json
 from barrier_lab.processes import open_standard_streams, start
 from barrier_lab.records import KEPT
 from barrier_lab.supervise import OnLine, State, collect_stacks, end_all, supervise
@@ -120,10 +120,7 @@ def _result(plan, ranks, state, outcome, message, began) -> dict:
 
 
 def _write_run(plan: dict, result: dict) -> None:
-    """Write ``run.json`` whole: a reader sees the old one or the new one."""
+    """Write what is planned and what came of it."""
     kept = {key: plan[key] for key in (*KEPT, "start_method")}
-    versions = {"schema": 1, "torch": str(torch.__version__), "python": sys.version.split()[0]}
-    path = Path(plan["directory"]) / "run.json"
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(versions | kept | result, indent=1))
-    fresh.replace(path)
+    versions = {"torch": str(torch.__version__), "python": sys.version.split()[0]}
+    write_run_json(Path(plan["directory"]), versions | kept | result)

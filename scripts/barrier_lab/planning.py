@@ -1,5 +1,6 @@
 """What is given for a run, checked, and made into the plan that ``launch`` follows."""
 
+import json
 import math
 import os
 import tempfile
@@ -107,3 +108,11 @@ def writable_directory(out: str | Path, files: tuple[str, ...] = ("run.json", "r
     if any(found for pattern in files for found in directory.glob(pattern)):
         raise UsageError(f"The folder {directory} already holds a run, which is kept: give another one with --out.")
     return directory
+
+
+def write_run_json(directory: Path, facts: dict) -> None:
+    """Replace ``run.json`` atomically: a reader finds the old one or the new one."""
+    path = directory / "run.json"
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps({"schema": 1} | facts, indent=1))
+    fresh.replace(path)

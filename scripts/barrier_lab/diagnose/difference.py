@@ -1,6 +1,5 @@
 """Where the calls of two ranks first differ: by kind, by the way to them, or by what they bring."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from barrier_lab.diagnose.pairing import Calls
@@ -42,9 +41,8 @@ def way(span: Span) -> Way:
     return (span.file, span.line, *((caller.file, caller.line) for caller in span.callers))
 
 
-def unlike(spans: Iterable[Span]) -> list[tuple[str, list[Span]]]:
-    """What calls that pair must bring alike and do not: ("size", the calls), ("type", …), ("reduce operation", …), …"""
-    spans = list(spans)
+def unlike(spans: list[Span]) -> list[str]:
+    """What calls that pair must bring alike and do not: "size", "type", "reduce operation", "root"."""
     if len({span.name for span in spans}) > 1:
         return []
     asked = {
@@ -53,12 +51,7 @@ def unlike(spans: Iterable[Span]) -> list[tuple[str, list[Span]]]:
         "reduce operation": lambda span: span.reduce,
         "root": lambda span: span.root,
     }
-    found = []
-    for what, ask in asked.items():
-        values = {ask(span) for span in spans}
-        if len(values - {None}) > 1:
-            found.append((what, spans))
-    return found
+    return [what for what, ask in asked.items() if len({ask(span) for span in spans} - {None}) > 1]
 
 
 def _moment(stray: Difference) -> float:

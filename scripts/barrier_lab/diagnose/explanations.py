@@ -77,10 +77,10 @@ def _common(span: Span, other: Span) -> int:
 def brought(spans: list[Span]) -> list[str]:
     """What calls that pair did not bring alike: sizes, types, reduce operations, roots."""
     said = []
-    for what, calls in unlike(spans):
+    lines = len({spot(span) for span in spans}) > 1
+    for what in unlike(spans):
         values: dict[str, list[int]] = {}
-        lines = len({spot(span) for span in calls}) > 1
-        for span in calls:
+        for span in spans:
             values.setdefault(f"{_value(what, span)}{at(span) if lines else ''}", []).append(span.rank)
         parts = listed(f"{value} on {who(ranks)}" for value, ranks in values.items())
         seq = f"the {ordinal(spans[0].seq)} collective{on_group(spans[0].on)}, " if spans[0].seq else ""

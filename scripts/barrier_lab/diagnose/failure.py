@@ -7,7 +7,7 @@ from barrier_lab.diagnose.difference import kinds, shifts
 from barrier_lab.diagnose.explanations import brought, first_difference
 from barrier_lab.diagnose.pairing import Calls, calls, counterpart, expected, meeting
 from barrier_lab.diagnose.phrases import Phrase, how_often, lacks, last_call, nth, quoted, sentences, stands, waiting
-from barrier_lab.diagnose.waits import blocked_in, in_flight, waits
+from barrier_lab.diagnose.waits import Wait, blocked_in, handled_call, in_flight, waits
 from barrier_lab.diagnose.words import at, clock, site, summary
 from barrier_lab.trace import Rank, Span, Trace
 
@@ -31,7 +31,8 @@ def failed(trace: Trace) -> list[str]:
     first = _before(victims, causes)
     then = [victim for victim in victims if victim not in first]
     told = blamed | {rank for rank, _ in late} | {rank for rank, _ in victims}
-    rest = [(r.rank, _at_the_end(trace, r)) for r in trace.ranks if r.rank not in told and r.ended is None]
+    held = {wait.rank: wait for wait in waits(trace) if wait.thread is None}
+    rest = [(r.rank, _at_the_end(r, held.get(r.rank))) for r in trace.ranks if r.rank not in told and r.ended is None]
     stop = f"when the run was stopped at {clock(trace.stopped)}" if trace.stopped else "when its files end"
     broke = [*sentences(first), *sentences(causes), *sentences(late, "by then"), *sentences(then)]
     strays, pairs = _differing(trace, found)
@@ -39,9 +40,8 @@ def failed(trace: Trace) -> list[str]:
     return [*(strays if explained else []), *broke, *sentences(rest, stop), *pairs, *([] if explained else strays)]
 
 
-def _at_the_end(trace: Trace, rank: Rank) -> Phrase:
+def _at_the_end(rank: Rank, wait: Wait | None) -> Phrase:
     """Where a rank was that had not ended: in the call that it waits for, or somewhere else."""
-    wait = next((wait for wait in waits(trace) if wait.rank == rank.rank and wait.thread is None), None)
     if wait is None or wait.held is None:
         return stands(rank)
     return Phrase(waiting(rank, wait).text.replace("{is}", "{was}"))
@@ -62,11 +62,9 @@ def _differing(trace: Trace, found: Calls) -> tuple[list[str], list[str]]:
 def _broken_call(rank: Rank) -> Span | None:
     """The collective that failed on a rank, or in which a signal ended it."""
     span = _failing_span(rank) or (blocked_in(rank) if rank.signal else None)
-    if span is not None and span.of is not None:
-        return next((call for call in rank.spans if call.op == span.of), span)
-    if span is None and rank.signal:
-        return next(iter(in_flight(rank)), None)
-    return span
+    if span is not None:
+        return handled_call(rank, span) or span
+    return next(iter(in_flight(rank)), None) if rank.signal else None
 
 
 def _by_itself(rank: Rank) -> bool:

@@ -34,7 +34,7 @@ def hung(trace: Trace, stop: str) -> list[str]:
     others = [first_difference(found, stray) for stray in strays if stray not in cause][:1]
     later = [stray for stray in kinds(found) if stray.group in groups and stray not in cause]
     others += [first_difference(found, stray, first=False) for stray in later[:1] if stray not in strays]
-    return [*told, *not_exited(trace), *dict.fromkeys(rest), *others, *silence(trace)]
+    return [*told, *_not_exited(trace, held), *dict.fromkeys(rest), *others, *silence(trace)]
 
 
 def _rank_by_rank(trace: Trace, found: Calls, held: list[Wait], stop: str) -> list[str]:
@@ -72,15 +72,15 @@ def _nobody_waits(trace: Trace) -> list[str]:
     return [f"No rank was waiting for another{' in a call that is recorded' if unknown else ''}."]
 
 
-def not_exited(trace: Trace) -> list[str]:
+def _not_exited(trace: Trace, held: list[Wait]) -> list[str]:
     """Ranks that had to be ended although their worker was over: a thread, or the end of the group, held them."""
     if trace.stopped is None:
         return []
-    held = {wait.rank for wait in waits(trace) if wait.thread is None}
+    waiting = {wait.rank for wait in held if wait.thread is None}
     alive = [
         rank.rank
         for rank in trace.ranks
-        if rank.ended is not None and rank.exit_code is None and rank.signal is None and rank.rank not in held
+        if rank.ended is not None and rank.exit_code is None and rank.signal is None and rank.rank not in waiting
     ]
     return sentences([(rank, Phrase("had left {its} worker, but {its} process had not ended")) for rank in alive])
 

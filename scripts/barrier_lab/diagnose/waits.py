@@ -13,9 +13,7 @@ class Wait:
     rank: int
     thread: str | None  # its name; None for the main thread
     call: Span  # the collective, the message or the making of a group that it waits for
-    held: (
-        Span | None
-    )  # the call that blocks it: ``call`` itself, or a wait() for it; None: its handle is in flight only
+    held: Span | None  # what blocks it: ``call`` itself, or a wait() for it; None: ``call`` is in flight only
     group: tuple[int, ...]  # the ranks of the group
     awaited: tuple[int, ...]  # those of them that had not made the call that this wait needs
 
@@ -59,6 +57,11 @@ def in_flight(rank: Rank) -> list[Span]:
     return [s for s in rank.spans if s.kind == "collective" and s.end is None and not s.blocked]
 
 
+def handled_call(rank: Rank, wait: Span) -> Span | None:
+    """The call of the handle that a rank waits for; None where the recording does not say."""
+    return None if wait.of is None else next((span for span in rank.spans if span.op == wait.of), None)
+
+
 def missing(trace: Trace) -> list[Meeting]:
     """The collectives in which ranks waited at the end, or that failed, each with the ranks that were missing."""
     found = calls(trace)
@@ -81,7 +84,7 @@ def _awaited_call(rank: Rank, held: Span) -> Span | None:
     if held.kind != "wait":
         return None if held.kind == "sleep" else held
     if held.of is not None:
-        return next((span for span in rank.spans if span.op == held.of), held)
+        return handled_call(rank, held) or held
     open_ones = in_flight(rank)
     return open_ones[0] if len(open_ones) == 1 else held  # of several, the recording does not say which
 

@@ -117,8 +117,7 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
             facts += (("reduce", here.reduce),)
         if here.from_python and not sync:
             facts += (("handle", True),)
-        if (handled := sys.exception()) is not None:
-            facts += handling(handled)
+        facts += pending_exception()
         op = recorder.begin(shown, cat, group=group.name, seq=seq, place=site.place, flight=not sync, facts=facts)
         try:
             result = operator.redispatch(keys & below, *args, **kwargs)
@@ -131,8 +130,11 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
     return hook
 
 
-def handling(error: BaseException) -> Facts:
+def pending_exception() -> Facts:
     """What is recorded of an exception that is being handled while a call begins: in ``except``, ``finally``, …"""
+    error = sys.exception()
+    if error is None:
+        return ()
     place = exception_place(error)
     return (("handling", describe(error)), *((("raised_at", place),) if place else ()))
 

@@ -10,7 +10,8 @@ import torch.distributed as dist
 from torch.distributed import distributed_c10d
 
 from barrier_lab.recording.callsite import callsite
-from barrier_lab.recording.dispatcher import handling
+from barrier_lab.recording.dispatcher import pending_exception
+from barrier_lab.recording.patching import replace
 from barrier_lab.recording.recorder import Facts
 from barrier_lab.recording.watch import Watch
 
@@ -26,15 +27,7 @@ def wrap_groups(watch: Watch) -> Callable[[], None]:
         ),
     }
     wrapped[distributed_c10d, INIT] = wrapped[dist, INIT]
-    plain = {place: getattr(*place) for place in wrapped}
-    for place, function in wrapped.items():
-        setattr(*place, function)
-
-    def undo() -> None:
-        for place, function in plain.items():
-            setattr(*place, function)
-
-    return undo
+    return replace(wrapped)
 
 
 def _recorded(watch: Watch, name: str, make: Callable, facts_of: Callable[..., Facts]) -> Callable:
@@ -46,9 +39,7 @@ def _recorded(watch: Watch, name: str, make: Callable, facts_of: Callable[..., F
             return make(*args, **kwargs)
         site = callsite(sys._getframe(1))
         own = facts_of(*args, **kwargs)
-        facts = watch.facts(site, name) + own
-        if (handled := sys.exception()) is not None:
-            facts += handling(handled)
+        facts = watch.facts(site, name) + own + pending_exception()
         # With local synchronization only the members call, so that each list of members has a count of its own.
         series = f"{name} of {dict(own)['ranks']}" if kwargs.get("use_local_synchronization") else name
         watch.making[series] = seq = watch.making[series] + 1

@@ -16,6 +16,7 @@ from torch.distributed import distributed_c10d
 
 from barrier_lab.frames import is_own
 from barrier_lab.recording.callsite import callsite, exception_place
+from barrier_lab.recording.patching import replace
 from barrier_lab.recording.recorder import describe
 from barrier_lab.recording.watch import Watch
 
@@ -35,15 +36,7 @@ def wrap_work(watch: Watch) -> Callable[[], None]:
         (torch._C.Future, "wait"): _waiting,
     }
     wrappers |= {(dist.ProcessGroup, name): _starting for name in _STARTS if hasattr(dist.ProcessGroup, name)}
-    plain = {(owner, name): vars(owner)[name] for owner, name in wrappers}  # getattr would lose how it binds to self
-    for place, wrapper in wrappers.items():
-        setattr(*place, wrapper(watch, getattr(*place)))
-
-    def undo() -> None:
-        for place, method in plain.items():
-            setattr(*place, method)
-
-    return undo
+    return replace({place: wrapper(watch, getattr(*place)) for place, wrapper in wrappers.items()})
 
 
 def _waiting(watch: Watch, wait: Callable) -> Callable:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from barrier_lab.diagnose.waits import blocked_in
+from barrier_lab.diagnose.waits import blocked_in, handled_call
 from barrier_lab.diagnose.words import BRIEF, clock, duration
 from barrier_lab.timeline.releases import BARRIERS, Call, call_of, failing, spot, together
 from barrier_lab.trace import Rank, Span, Trace
@@ -142,8 +142,7 @@ _LOOKS = {"group": "collective"}  # ranks wait for each other in both
 
 def _target(trace: Trace, wait: Span, ordinal: dict[int, int]) -> str:
     """The call that a wait is for, as the figure names it; nothing where the trace does not tell it."""
-    spans = trace.ranks[wait.rank].spans if wait.of is not None else []
-    call = next((span for span in spans if span.op == wait.of), None)
+    call = handled_call(trace.ranks[wait.rank], wait)
     return "" if call is None else together([call_of(trace, call, ordinal)])[1]
 
 

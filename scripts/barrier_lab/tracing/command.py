@@ -1,6 +1,5 @@
 """``python -m barrier_lab trace -- COMMAND``: run a command, and record every process below it that makes a group."""
 
-import json
 import os
 import signal
 import socket
@@ -11,7 +10,7 @@ import time
 from pathlib import Path
 
 from barrier_lab.errors import UsageError
-from barrier_lab.planning import seconds, writable_directory
+from barrier_lab.planning import seconds, writable_directory, write_run_json
 from barrier_lab.tracing.rank import STALL, TRACE, ZERO
 
 BEFORE = 0.5  # seconds: a Ctrl-C may reach the ranks before it reaches us
@@ -75,7 +74,4 @@ def _wait(process: subprocess.Popen) -> tuple[int, int | None]:
 
 
 def _write(directory: Path, command: list[str], result: dict) -> None:
-    path = directory / "run.json"
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps({"schema": 1, "launcher": "trace", "command": command} | result, indent=1))
-    fresh.replace(path)
+    write_run_json(directory, {"launcher": "trace", "command": command} | result)

@@ -1,0 +1,19 @@
+"""Put functions in the place of others, and back."""
+
+from collections.abc import Callable
+from typing import Any
+
+Place = tuple[Any, str]  # a class or a module, and the name of its attribute
+
+
+def replace(functions: dict[Place, Callable]) -> Callable[[], None]:
+    """Set each attribute to its function.  Returns what undoes it."""
+    plain = {(owner, name): vars(owner)[name] for owner, name in functions}  # getattr would lose how it binds to self
+    for (owner, name), function in functions.items():
+        setattr(owner, name, function)
+
+    def undo() -> None:
+        for (owner, name), attribute in plain.items():
+            setattr(owner, name, attribute)
+
+    return undo
