@@ -11,7 +11,7 @@ import jupyter_client
 import pytest
 from left_over import assert_nothing_left, marked_environment
 
-from barrier_lab import lifeline
+from barrier_lab.rank import lifeline
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_CI = os.environ.get("CI") == "true"

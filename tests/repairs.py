@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from barrier_lab import check
-from barrier_lab.exercise import Result
-from barrier_lab.script import SCRIPTS
+from barrier_lab.exercises.check import Result
+from barrier_lab.script.source import SCRIPTS
 
 
 def check_changed(name: str, folder: Path, old: str, new: str) -> Result:

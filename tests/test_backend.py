@@ -2,7 +2,7 @@
 
 import pytest
 
-from barrier_lab.backend import choose
+from barrier_lab.planning.backend import choose
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from barrier_lab import check, exercise
+from barrier_lab import check
 from barrier_lab.errors import UsageError
+from barrier_lab.exercises import check as exercise
 
 RIGHT = """
 import torch
@@ -28,7 +29,7 @@ if __name__ == "__main__":
     main(worker)
 """
 CHECK = """
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [{"deadline": 4.0}, {"world_size": 3, "deadline": 4.0}]
 
@@ -200,7 +201,7 @@ def test_a_result_that_no_check_foresaw_is_wrong_and_not_an_error(checked, exerc
 
 def test_a_fresh_folder_is_empty_and_goes_away(checked, exercises):
     (exercises / "checks" / "total.py").write_text(
-        "from barrier_lab import expect\n"
+        "from barrier_lab.exercises import expect\n"
         "from pathlib import Path\n"
         "RUNS = [{'folder': expect.FRESH}] * 2\n"
         "def judge(run):\n"

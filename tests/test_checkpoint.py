@@ -6,7 +6,7 @@ import pytest
 from repairs import check_changed
 
 from barrier_lab import check, run, run_many
-from barrier_lab.script import SCRIPTS
+from barrier_lab.script.source import SCRIPTS
 
 SAVE = dict(experiment="checkpoint", delay=0.8, late=0.4)
 RENAME = dict(experiment="checkpoint_rename", delay=0.8)

@@ -9,8 +9,8 @@ import torch
 from left_over import torchrun
 
 from barrier_lab import run_many
-from barrier_lab.experiment import load
-from barrier_lab.script import SCRIPTS
+from barrier_lab.api import load
+from barrier_lab.script.source import SCRIPTS
 
 UNEVEN = dict(experiment="ddp_training_uneven", deadline=3)
 VARIANTS = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from barrier_lab import check, run_many
-from barrier_lab.exercise import EXERCISES
-from barrier_lab.experiment import load
-from barrier_lab.script import SCRIPTS
+from barrier_lab.api import load
+from barrier_lab.exercises.check import EXERCISES
+from barrier_lab.script.source import SCRIPTS
 
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 

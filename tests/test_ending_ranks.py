@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from barrier_lab import processes
-from barrier_lab.processes import RankProcess
+from barrier_lab.runner import rank_processes as processes
+from barrier_lab.runner.rank_processes import RankProcess
 
 
 def made(pid: int, pidfd: int | None, code: int | None = None) -> RankProcess:

@@ -2,7 +2,8 @@
 
 import sysconfig
 
-from barrier_lab import page, run, trace
+from barrier_lab import run, trace
+from barrier_lab.display import html as page
 
 TORCH = f"{sysconfig.get_path('purelib')}/torch/distributed/c10d_logger.py"
 TRACEBACK = f"""Traceback (most recent call last):

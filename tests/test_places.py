@@ -12,7 +12,8 @@ from pathlib import Path
 
 from left_over import assert_nothing_left, barrier_lab, marked_environment
 
-from barrier_lab import folders, run
+from barrier_lab import run
+from barrier_lab import temporary_folder as folders
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 

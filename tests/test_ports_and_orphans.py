@@ -15,7 +15,7 @@ import pytest
 from left_over import assert_nothing_left, marked, marked_environment, torchrun
 
 from barrier_lab import check, run, run_many
-from barrier_lab.script import SCRIPTS
+from barrier_lab.script.source import SCRIPTS
 
 RAW = SCRIPTS / "raw"
 EXERCISES = SCRIPTS / "exercises"

@@ -14,7 +14,7 @@ from left_over import assert_nothing_left, marked_environment
 from repairs import check_changed
 
 from barrier_lab import Run, run, run_many
-from barrier_lab.script import SCRIPTS
+from barrier_lab.script.source import SCRIPTS
 
 RAW = SCRIPTS / "raw"
 TORCHRUN = ["-m", "torch.distributed.run"]

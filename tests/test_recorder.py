@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from barrier_lab import terminal, trace
+from barrier_lab import trace
+from barrier_lab.display import terminal
 from barrier_lab.recording import recorder as recording
-from barrier_lab.recording.lines import CHUNK
+from barrier_lab.recording.trace_file import CHUNK
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_a_disk_that_is_full_ends_the_recording_and_not_the_run(tmp_path):
     code = """if True:
         import resource, sys
         from barrier_lab.recording import recorder as recording
-        from barrier_lab.recording.lines import CHUNK
+        from barrier_lab.recording.trace_file import CHUNK
         resource.setrlimit(resource.RLIMIT_FSIZE, (CHUNK * 5 // 2, resource.RLIM_INFINITY))
         recorder = recording.open_trace(sys.argv[1], 0)
         for seq in range(1, 3001):

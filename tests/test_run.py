@@ -125,7 +125,7 @@ def test_a_run_shows_itself_as_html_and_as_text() -> None:
 
 
 def test_a_start_up_that_takes_too_long_is_a_failure_with_its_own_sentence(tmp_path, monkeypatch) -> None:
-    from barrier_lab import common_start
+    from barrier_lab.rank import common_start
 
     monkeypatch.setattr(common_start, "STARTUP_LIMIT", 2.0)
     slow = tmp_path / "slow.py"

@@ -8,8 +8,8 @@ from typing import Literal, Optional, Union
 
 import pytest
 
-from barrier_lab import script
 from barrier_lab.errors import UsageError
+from barrier_lab.script import source as script
 
 WORKER = "def worker(rank, world_size{}): pass\n"
 TYPES = {

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from left_over import torchrun
 
-from barrier_lab.experiment import load
-from barrier_lab.script import SCRIPTS
+from barrier_lab.api import load
+from barrier_lab.script.source import SCRIPTS
 
 JOBS = {  # ranks, options, outcome
     "api": (2, "--late 0.2", "completed"),

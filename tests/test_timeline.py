@@ -9,9 +9,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from barrier_lab import timeline, trace
-from barrier_lab.timeline.drawing import HATCHES
 from barrier_lab.timeline.layout import lay_out
-from barrier_lab.timeline.story import tell
+from barrier_lab.timeline.model import tell
+from barrier_lab.timeline.shapes import HATCHES
 
 SVG = "{http://www.w3.org/2000/svg}"
 CASES = {

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from barrier_lab import diagnose, timeline, trace
 from barrier_lab.timeline.layout import lay_out
-from barrier_lab.timeline.story import tell
+from barrier_lab.timeline.model import tell
 from barrier_lab.timeline.svg import inline
 
 

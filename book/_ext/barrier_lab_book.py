@@ -12,8 +12,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from barrier_lab import notebook
 from barrier_lab.claims import METADATA, SOURCES, Claim
+from barrier_lab.display import notebook
 
 HEAD = ("Source", "What it says", "What this build measured", "Verdict")
 WIDTHS = (12, 30, 43, 15)

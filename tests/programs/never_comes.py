@@ -3,7 +3,8 @@
 import os
 import time
 
-from barrier_lab import common_start, main
+from barrier_lab import main
+from barrier_lab.rank import common_start
 
 common_start.STARTUP_LIMIT = 3.0
 

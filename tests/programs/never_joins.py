@@ -5,7 +5,8 @@ import time
 
 import torch.distributed as dist
 
-from barrier_lab import common_start, main
+from barrier_lab import main
+from barrier_lab.rank import common_start
 
 common_start.STARTUP_LIMIT = 5.0
 

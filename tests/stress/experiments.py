@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from barrier_lab import Run, run_many
-from barrier_lab.script import SCRIPTS
+from barrier_lab.script.source import SCRIPTS
 
 AT_ONCE = 4
 FOLDER = "\0folder"  # as a value: a new, empty folder for each run

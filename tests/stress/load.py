@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from barrier_lab import lifeline
+from barrier_lab.rank import lifeline
 
 COMPUTE = "while True: pass"
 WRITE = """

@@ -1,6 +1,6 @@
 """The check of ``async_barrier``: old text, one barrier each, nobody waits too long, every handle is waited for."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=4, folder=expect.FRESH, deadline=15),

@@ -1,6 +1,6 @@
 """The check of ``checkpoint``: every rank loads each epoch in its turn, whoever is late, and barriers see to that."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=4, folder=expect.FRESH, deadline=12),

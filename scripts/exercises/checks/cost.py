@@ -1,6 +1,6 @@
 """The check of ``cost``: rank 0 has all scores, all steps were done, and one barrier is left."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=4, folder=expect.FRESH, deadline=15),

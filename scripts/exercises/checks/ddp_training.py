@@ -2,7 +2,7 @@
 
 import math
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=3, deadline=10),

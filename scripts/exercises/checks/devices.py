@@ -1,6 +1,6 @@
 """The check of ``devices``: the plan of each rank for several imagined clusters, and that all meet once."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=4, nodes=2, gpus=2, backend="gloo", deadline=8),

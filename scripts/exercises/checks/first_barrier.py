@@ -1,6 +1,6 @@
 """The check of ``first_barrier``: the tensors, one barrier between making and reporting, and no group left."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [dict(world_size=2), dict(world_size=4, pause=0.2)]
 

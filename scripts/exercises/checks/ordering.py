@@ -1,6 +1,6 @@
 """The check of ``ordering``: the totals, the calls and their order, and that the others wait for the report."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=3, deadline=8),

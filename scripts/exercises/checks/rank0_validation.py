@@ -1,7 +1,7 @@
 """Every epoch ends, rank 0 (or every rank) validates once in each, and BatchNorm learns from training batches only."""
 
-from barrier_lab import expect
-from barrier_lab.diagnose.words import who
+from barrier_lab.english import who
+from barrier_lab.exercises import expect
 
 RUNS = [
     {"world_size": 2, "deadline": 8.0},

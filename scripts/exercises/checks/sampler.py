@@ -1,6 +1,6 @@
 """The check of ``sampler``: one prediction for each sample, in order, on all ranks, and the parts were gathered."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=3, samples=10, deadline=8),

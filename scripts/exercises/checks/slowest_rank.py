@@ -1,6 +1,6 @@
 """The check of ``slowest_rank``: one barrier after the work, and from each rank the time of its own work."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [dict(world_size=3), dict(world_size=3, slow_rank=0)]
 

@@ -1,6 +1,6 @@
 """The check of ``zero_first``: whole data for all, and after a failure every rank goes on and knows the cause."""
 
-from barrier_lab import expect
+from barrier_lab.exercises import expect
 
 RUNS = [
     dict(world_size=4, folder=expect.FRESH, deadline=8),

@@ -1,0 +1,26 @@
+"""Barrier Lab: run a small distributed PyTorch program, and see what every rank did."""
+
+import importlib
+
+from barrier_lab.script import unstarted
+
+_HOME = {
+    "run": "api",
+    "run_many": "api",
+    "load": "api",
+    "Run": "result",
+    "check": "exercises.check",
+    "main": "cli",
+}
+
+
+def __getattr__(name: str):
+    """Import on first use, so that reading traces needs no torch and a rank starts at once."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+unstarted.watch()
+
+__all__ = list(_HOME)

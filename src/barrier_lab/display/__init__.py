@@ -1,0 +1,1 @@
+"""Show a run: in the terminal, in a notebook, as HTML."""

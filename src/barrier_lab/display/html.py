@@ -1,0 +1,60 @@
+"""A run as HTML, for the page of a lesson or a notebook: what the ranks printed, the timeline, the verdict."""
+
+import html
+import re
+
+from barrier_lab.frames import owner
+from barrier_lab.trace.model import Output, Trace
+
+SHOWN_LINES = 60  # of output
+_FRAME = re.compile(r'^(?:\[rank\d+\]: )?  File "(?P<file>[^"]*)", line \d+')
+_CODE = re.compile(r"^(?:\[rank\d+\]: )?    ")
+
+
+def to_html(trace: Trace, outcome: str, verdict: str) -> str:
+    """The whole run."""
+    from barrier_lab import timeline  # matplotlib takes half a second to import
+
+    said = f'<p class="bl-verdict bl-{outcome}"><strong>{outcome}</strong> {html.escape(verdict)}</p>'
+    return f'<div class="bl-run">{output_html(trace)}{timeline.html(trace)}{said}</div>'
+
+
+def output_html(trace: Trace) -> str:
+    """What the ranks printed, in order of time; a long line is wrapped below its own text."""
+    pairs = [(rank.rank, line) for rank in trace.ranks for line in folded(rank.output)]
+    pairs.sort(key=lambda pair: pair[1].t)
+    shown = [
+        f'<span class="bl-line bl-r{rank % 4}"><span class="bl-t">{line.t:8.3f} s</span>  rank {rank} | '
+        f"{html.escape(line.text)}\n</span>"
+        for rank, line in pairs[:SHOWN_LINES]
+    ]
+    if len(pairs) > SHOWN_LINES:
+        shown.append(f"… and {len(pairs) - SHOWN_LINES} more lines")
+    label = "what the ranks printed, in order of time"
+    return f'<pre class="bl-output" tabindex="0" aria-label="{label}">{"".join(shown)}</pre>' if shown else ""
+
+
+def folded(output: list[Output]) -> list[Output]:
+    """A rank's lines, with one line in place of the frames of a traceback that are not in the reader's files."""
+    kept: list[Output] = []
+    hidden: list[Output] = []
+    owners: list[str] = []
+
+    def close() -> None:
+        if hidden:
+            lines = f"{len(hidden)} lines inside {' and '.join(dict.fromkeys(owners))}"
+            kept.append(Output(hidden[0].t, hidden[0].stream, f"  … {lines}"))
+        hidden.clear()
+        owners.clear()
+
+    for line in output:
+        frame = _FRAME.match(line.text)
+        whose = owner(frame["file"]) if frame else None
+        if whose or (hidden and not frame and _CODE.match(line.text)):
+            hidden.append(line)
+            owners += [whose] if whose else []
+        else:
+            close()
+            kept.append(line)
+    close()
+    return kept

@@ -1,0 +1,1 @@
+"""Check what a learner hands in, and say what is wrong with it."""

@@ -1,0 +1,58 @@
+"""Show a learner lines of their own file: where each rank stands, and a traceback without anybody else's frames."""
+
+import linecache
+import re
+from pathlib import Path
+
+from barrier_lab.diagnose import stands, verdict
+from barrier_lab.diagnose.error_summary import summary
+from barrier_lab.diagnose.failure import is_victim
+from barrier_lab.english import who
+from barrier_lab.frames import owner
+from barrier_lab.trace.model import Place, Trace
+
+_FRAME = re.compile(r'^  File "(?P<file>[^"]*)", line \d+')
+
+
+def hang_lines(trace: Trace) -> str:
+    """One line per place: which ranks stand there, and the code of that line."""
+    linecache.checkcache()
+    places: dict[str, list[int]] = {}
+    for rank in trace.ranks:
+        inside = rank.stuck_at is not None and rank.ended is None
+        places.setdefault(_place(rank.stuck_at) if inside else stands(rank), []).append(rank.rank)
+    return "\n".join(f"{who(ranks).capitalize()} {said}" for said, ranks in places.items())
+
+
+def _place(place: Place) -> str:
+    code = linecache.getline(place.file, place.line).strip()
+    return f"at {Path(place.file).name}:{place.line}{f'  {code}' if code else ''}"
+
+
+def crash_lines(trace: Trace) -> str:
+    """The traceback of the ranks that failed first, else the verdict, which tells of signals and exit codes."""
+    guilty = [rank for rank in trace.ranks if rank.error and not is_victim(rank)]
+    if not guilty:
+        return verdict(trace)
+    first = min(guilty, key=lambda rank: rank.ended if rank.ended is not None else 0.0)
+    text = own_traceback(first.error or "")
+    if not first.started:
+        return text
+    what = (first.error_at, summary(first.error or ""))
+    alike = [rank.rank for rank in guilty if (rank.error_at, summary(rank.error or "")) == what]
+    others = "" if len(alike) == len(trace.ranks) else f"\n\n{verdict(trace)}"
+    return f"{who(alike).capitalize()}:\n{text}{others}"
+
+
+def own_traceback(text: str) -> str:
+    """A traceback without the frames of this package and of installed ones."""
+    kept, keep = [], True
+    for line in text.rstrip().splitlines():
+        frame = _FRAME.match(line)
+        if frame:
+            keep = owner(frame["file"]) is None
+        elif not line.startswith("    "):
+            keep = True
+        if keep:
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,1 @@
+"""What is given for a run, checked, and made into a plan."""

@@ -1,0 +1,101 @@
+"""Check what is given for a run, and make a plan of it."""
+
+import math
+import os
+import tempfile
+from pathlib import Path
+
+from barrier_lab import run_directory
+from barrier_lab.errors import UsageError
+from barrier_lab.planning import backend as backends
+from barrier_lab.planning.plan import Plan
+from barrier_lab.script import source
+from barrier_lab.temporary_folder import Folder
+
+MAX_WORLD_SIZE = 64
+START_METHODS = ("spawn", "forkserver")
+
+
+def prepare(
+    name_or_path, *, world_size=None, backend="auto", deadline=60.0, timeout=None, start_method="spawn", out=None,
+    parameters=None,
+) -> tuple[Plan, Folder | None]:  # fmt: skip
+    """Check everything that is given for a run, and plan it.  ``UsageError`` for wrong input.
+
+    The folder is the run directory where ``out`` names none: it lasts as long as the object.
+    """
+    experiment = source.read(source.find(name_or_path), RESERVED)
+    ranks = _world_size(experiment.world_size if world_size is None else world_size)
+    if start_method not in START_METHODS:
+        raise UsageError(f"The start method {start_method!r} is not known: choose one of {', '.join(START_METHODS)}.")
+    checked = _checked(experiment, parameters or {}, backend, deadline, timeout, local_ranks=ranks)
+    directory, folder = _directory(out)
+    return Plan(**checked, world_size=ranks, launcher=start_method, directory=str(directory)), folder
+
+
+def prepare_for_torchrun(experiment: source.Script, parameters: dict, backend, deadline, timeout, out: Path) -> Plan:
+    """The plan of one rank of a torchrun job, whose size the environment tells."""
+    checked = _checked(experiment, parameters, backend, deadline, timeout, int(os.environ["LOCAL_WORLD_SIZE"]))
+    return Plan(**checked, world_size=int(os.environ["WORLD_SIZE"]), launcher="torchrun", directory=str(out))
+
+
+OPTIONS = (*(prepare.__kwdefaults__.keys() - {"parameters"}),)
+RESERVED = {*OPTIONS, "name_or_path", "plot", "json", "experiment"}  # no names for parameters of a worker
+
+
+def _checked(experiment: source.Script, parameters: dict, backend, deadline, timeout, local_ranks: int) -> dict:
+    """What does not depend on the launcher."""
+    chosen, reason = _choose_backend(experiment, backend, timeout, local_ranks)
+    return {
+        "experiment": experiment.name,
+        "script": str(experiment.path),
+        "parameters": source.checked(experiment, parameters),
+        "init": experiment.init,
+        "backend": chosen,
+        "backend_reason": reason,
+        "deadline": seconds("deadline", deadline),
+        "timeout": None if timeout is None else seconds("timeout", timeout),
+    }
+
+
+def _choose_backend(about: source.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:
+    """Backend and reason.  A script that makes its group itself chooses there: ``UsageError`` if told here."""
+    if about.init:
+        return backends.choose_here(backend, local_ranks)
+    if backend != "auto" or timeout is not None:
+        raise UsageError(f"{about.name} makes its process group itself: leave out backend and timeout.")
+    return None, "the script chose it"
+
+
+def _world_size(value: object) -> int:
+    try:
+        size = int(str(value))
+    except ValueError:
+        size = 0
+    if not 1 <= size <= MAX_WORLD_SIZE:
+        raise UsageError(f"A world size cannot be {value!r}: give a whole number from 1 to {MAX_WORLD_SIZE}.")
+    return size
+
+
+def seconds(name: str, value: object) -> float:
+    """A duration in seconds.  ``UsageError`` if it is none."""
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if not 0 < seconds < 1e6:
+        raise UsageError(f"The {name} cannot be {value!r}: give a number of seconds above 0.")
+    return seconds
+
+
+def _directory(out: str | Path | None) -> tuple[Path, Folder | None]:
+    """A folder for the run: the given one, if it holds no run yet, or one that goes with the ``Run``.
+
+    With BARRIER_LAB_KEEP set to a folder, every run that names none is kept there.
+    """
+    if out is None and (keep := os.environ.get("BARRIER_LAB_KEEP")):
+        return Path(tempfile.mkdtemp(prefix="run-", dir=run_directory.make(keep))), None
+    if out is None:
+        folder = Folder()
+        return folder.path, folder
+    return run_directory.make(out), None

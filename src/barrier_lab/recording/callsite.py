@@ -1,0 +1,85 @@
+"""Where in the reader's own code a call comes from, through which callers, and which library function made it."""
+
+import functools
+import sys
+import threading
+from types import FrameType
+from typing import NamedTuple
+
+from barrier_lab.frames import PACKAGE, is_own
+from barrier_lab.recording.recorder import Place
+
+MOST = 30  # callers kept of one call
+_FLOOR = ("run_worker", f"{PACKAGE}/rank/main.py")  # below it are the launcher's frames
+# What only hands a call on, so that it does not say who made it: files, and all of the compiler.
+_PASS_ON = (
+    "/torch/nn/modules/module.py",
+    "/torch/_ops.py",
+    "/contextlib.py",
+    "/_contextlib.py",
+    "/c10d_logger.py",
+    "/functools.py",
+    "/typing_extensions.py",
+)
+_COMPILER = ("/torch/_dynamo/", "/torch/_library/", "/torch/_functorch/", "/torch/_inductor/", "/torch/fx/")
+_C10D = "/torch/distributed/distributed_c10d.py"
+
+
+class Callsite(NamedTuple):
+    """The reader's frames that led to a call, innermost first, and the library function that they called."""
+
+    frames: tuple[Place, ...]
+    via: str | None  # "DistributedDataParallel.forward"; None if the reader called torch.distributed itself
+
+    @property
+    def place(self) -> Place | None:
+        """The innermost line of the reader's."""
+        return self.frames[0] if self.frames else None
+
+
+def callsite(frame: FrameType | None) -> Callsite:
+    """The reader's lines that led to ``frame``; in a thread that has none (autograd's), the main thread's."""
+    found = _walk(frame)
+    return found if found.frames else _walk(sys._current_frames().get(threading.main_thread().ident))
+
+
+def _walk(frame: FrameType | None) -> Callsite:
+    found: list[Place] = []
+    inner: FrameType | None = None
+    while frame is not None:
+        code = frame.f_code
+        file = code.co_filename
+        if is_own(file):
+            if len(found) < MOST:
+                found.append((file, frame.f_lineno, code.co_name))
+        elif code.co_name == _FLOOR[0] and file == _FLOOR[1]:
+            break
+        elif not found and not _passes_on(file):
+            inner = frame
+        frame = frame.f_back
+    return Callsite(tuple(found), None if inner is None else _name(inner))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _passes_on(file: str) -> bool:
+    return file.startswith("<") or file.endswith(_PASS_ON) or any(part in file for part in _COMPILER)
+
+
+def _name(frame: FrameType) -> str:
+    """A library function by its name, with its class; ``torch.distributed``'s own without."""
+    code = frame.f_code
+    if code.co_filename.endswith(_C10D):
+        return code.co_name
+    qualified = getattr(code, "co_qualname", code.co_name)
+    return qualified.replace(".<locals>", "").replace(".<genexpr>", "")
+
+
+def exception_place(error: BaseException) -> Place | None:
+    """The innermost of the reader's lines in an exception's traceback."""
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if is_own(code.co_filename):
+            place = code.co_filename, trace.tb_lineno, code.co_name
+        trace = trace.tb_next
+    return place

@@ -1,0 +1,207 @@
+"""Append trace events to one rank's file, so that each survives whatever ends the rank.
+
+The format is Chrome's Trace Event Format, JSON array form, one event a line; ``lines`` puts each into the kernel's
+hands at once.  Times are microseconds, written as nanoseconds with an exponent: ``1234567e-3``, which is a number to
+JSON, and saves the two divisions of ``1234.567``.
+
+    begin/end with ``flight=False``  the thread is blocked meanwhile           ph B and E
+    begin/end with ``flight=True``   in flight, may end on another thread      ph b and e, with an id
+    mark                             a moment                                  ph i
+"""
+
+import itertools
+import json
+import math
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic_ns
+from types import TracebackType
+from typing import Any
+
+from barrier_lab.recording.trace_file import Lines
+
+Place = tuple[str, int, str]  # file, line, function
+Facts = tuple[tuple[str, Any], ...]  # more about a call: name and value, each hashable
+_TEMPLATES_KEPT = 10_000
+
+
+def open_trace(path: str | Path, rank: int) -> "Recorder":
+    """Create the trace file of a rank and return what writes to it.  ``OSError`` if that is not possible."""
+    recorder = Recorder(path, rank)
+    recorder.write(b"[\n")
+    named = {"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}}
+    recorder.write(_json(named) + b",\n")
+    return recorder
+
+
+class _PerThread(threading.local):
+    """A thread's native id, which costs a system call, and the bytes of its events, which contain it."""
+
+    def __init__(self) -> None:
+        self.tid = threading.get_native_id()
+        self.named = threading.get_ident() == threading.main_thread().ident
+        self.templates: dict[tuple, bytes] = {}
+
+
+class Recorder:
+    """The events of one rank; ``pid`` in the trace is the rank, ``tid`` the native id of the thread."""
+
+    def __init__(self, path: str | Path, rank: int) -> None:
+        self.rank = rank
+        self._lines = Lines(path, self._give_up)
+        self.write = self._lines.write  # append one whole line
+        self._thread = _PerThread()
+        self.last_ns = monotonic_ns()  # when something last began or ended
+        self._ops = itertools.count(1)  # next() is one step under the interpreter lock
+
+    def begin(
+        self,
+        name: str,
+        cat: str,
+        *,
+        group: str | None = None,
+        seq: int | None = None,
+        place: Place | None = None,
+        flight: bool = False,
+        facts: Facts = (),
+        of: int | None = None,
+    ) -> int:
+        """Record that something begins now, and return its number, which ``end`` needs.
+
+        ``facts`` are kept as further ``args`` of the event; like names, they should be few and recur.
+        ``of``: the number of the call that a wait is for.
+        """
+        now = self.last_ns = monotonic_ns()
+        op = next(self._ops)
+        key = (name, cat, group, seq is None, place, flight, facts, of is None)
+        template = self._thread.templates.get(key) or self._template(key, _begin_template)
+        values = (op, now, op) if flight else (now, op)
+        if seq is not None:
+            values += (seq,)
+        elif of is not None:
+            values += (of,)
+        self.write(template % values)
+        return op
+
+    def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
+        """Record that operation ``op`` ends now, by ``error`` if it is given."""
+        now = self.last_ns = monotonic_ns()
+        key = (name, cat, error, flight)
+        template = self._thread.templates.get(key) or self._template(key, _end_template)
+        values = (op, now, op) if flight else (now, op)
+        self.write(template % values)
+
+    def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
+        """Record a moment: now, or ``at`` (monotonic ns).  What JSON cannot hold in ``args`` is written as ``str``."""
+        now = monotonic_ns() if at is None else at
+        event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": self._thread.tid}
+        stamp = b',"ts":%de-3,"args":' % now
+        self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
+
+    def span(self, name: str, cat: str, **args: Any) -> "_Span":
+        """Record the body of a ``with`` statement as one blocking interval; ``args`` as for ``begin``."""
+        return _Span(self, name, cat, args)
+
+    def close(self) -> None:
+        """Record nothing from now on; later calls are harmless."""
+        self._lines.close()
+
+    def _give_up(self, error: OSError) -> None:
+        """A full disk must not end the experiment: it ends the recording, with a warning."""
+        sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
+
+    def _name_thread(self, tid: int) -> None:
+        """Write the name of this thread, and the number under which ``faulthandler`` knows it."""
+        ident = threading.get_ident()
+        # Not current_thread(), which would make an object for a thread of C++.
+        name = next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"thread {tid}")
+        args = {"name": name, "ident": ident}
+        self.write(_json({"name": "thread_name", "ph": "M", "pid": self.rank, "tid": tid, "args": args}) + b",\n")
+
+    def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
+        """The bytes of all events of this thread that differ only in time and numbers."""
+        thread = self._thread
+        if make is _begin_template and not thread.named:
+            thread.named = True
+            self._name_thread(thread.tid)
+        if len(thread.templates) >= _TEMPLATES_KEPT:  # names and errors can be without end
+            thread.templates.clear()
+        template = thread.templates[key] = make(self.rank, thread.tid, *key)
+        return template
+
+
+class _Span:
+    """``Recorder.span``: a class, since ``contextlib`` costs as much again as the recording."""
+
+    __slots__ = ("args", "cat", "name", "op", "recorder")
+
+    def __init__(self, recorder: Recorder, name: str, cat: str, args: dict) -> None:
+        self.recorder, self.name, self.cat, self.args = recorder, name, cat, args
+
+    def __enter__(self) -> int:
+        self.op = self.recorder.begin(self.name, self.cat, **self.args)
+        return self.op
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        flight = self.args.get("flight", False)
+        self.recorder.end(self.name, self.cat, self.op, error=error and describe(error), flight=flight)
+
+
+def describe(error: BaseException) -> str:
+    """An exception in one line, as the trace holds it: ``RuntimeError: first line``."""
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+
+
+def _begin_template(
+    rank: int,
+    tid: int,
+    name: str,
+    cat: str,
+    group: str | None,
+    unnumbered: bool,
+    place: Place | None,
+    flight: bool,
+    facts: Facts,
+    of_nothing: bool,
+) -> bytes:
+    file, line, function = place or (None, None, None)
+    fixed = {"group": group, "file": file, "line": line, "function": function, **dict(facts)}
+    args = b'"op":%d,"seq":null,' if unnumbered else b'"op":%d,"seq":%d,'
+    if unnumbered and not of_nothing:
+        args += b'"of":%d,'
+    return _head(b"b" if flight else b"B", rank, tid, name, cat) + args + _fixed(fixed)[1:] + b"},\n"
+
+
+def _end_template(rank: int, tid: int, name: str, cat: str, error: str | None, flight: bool) -> bytes:
+    args = b'"op":%d' if error is None else b'"op":%d,' + _fixed({"error": error})[1:-1]
+    return _head(b"e" if flight else b"E", rank, tid, name, cat) + args + b"}},\n"
+
+
+def _head(phase: bytes, rank: int, tid: int, name: str, cat: str) -> bytes:
+    fixed = _fixed({"name": name, "cat": cat, "pid": rank, "tid": tid})[:-1]
+    identity = b',"id":%d' if phase in b"be" else b""
+    return fixed + b',"ph":"' + phase + b'"' + identity + b',"ts":%de-3,"args":{'
+
+
+def _fixed(value: dict) -> bytes:
+    """The JSON of ``value`` as part of a template."""
+    return _json(value).replace(b"%", b"%%")
+
+
+def _json(value: Any) -> bytes:
+    """ASCII JSON of anything, on one line."""
+    return json.dumps(_plain(value), separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> Any:
+    """``value`` in JSON's own types, which have neither NaN nor tuples as keys."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)

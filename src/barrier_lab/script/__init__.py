@@ -1,0 +1,1 @@
+"""What a script says of itself, read without running it."""

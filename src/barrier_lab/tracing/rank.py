@@ -1,0 +1,109 @@
+"""Inside a rank of somebody else's program: record from its first process group on, and write stacks when it stalls."""
+
+import atexit
+import functools
+import inspect
+import os
+import platform
+import socket
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from barrier_lab.rank import ending
+from barrier_lab.run_directory import SCHEMA, stack_of, trace_of
+from barrier_lab.tracing import stall
+
+TRACE, STALL, ZERO = "BARRIER_LAB_TRACE", "BARRIER_LAB_STALL", "BARRIER_LAB_ZERO"
+
+
+def watch(distributed: ModuleType) -> None:
+    """Begin to record when ``torch.distributed`` makes its first process group."""
+    from torch.distributed import distributed_c10d
+
+    original = distributed.init_process_group
+
+    @functools.wraps(original)
+    def init_process_group(*args: Any, **kwargs: Any) -> Any:
+        for module in (distributed, distributed_c10d):
+            module.init_process_group = original
+        try:
+            _begin(original, args, kwargs)
+        except Exception as error:
+            sys.stderr.write(f"barrier_lab: this process is not recorded: {type(error).__name__}: {error}\n")
+        return distributed_c10d.init_process_group(*args, **kwargs)  # wrapped anew, by the recorder
+
+    for module in (distributed, distributed_c10d):
+        module.init_process_group = init_process_group
+
+
+def _begin(init: Any, args: tuple, kwargs: dict) -> None:
+    from barrier_lab.recording import hooks
+    from barrier_lab.recording.recorder import open_trace
+
+    given = inspect.signature(init).bind_partial(*args, **kwargs).arguments
+    rank = _number(given.get("rank"), "RANK")
+    if rank is None:
+        raise RuntimeError("its rank is not known before its group is made: set RANK, or give rank=")
+    directory = _directory()
+    recorder = open_trace(trace_of(directory, rank), rank)
+    script = Path(sys.argv[0] or "program").absolute()
+    recorder.mark("rank", "meta", **_about(rank, _number(given.get("world_size"), "WORLD_SIZE"), script))
+    recorder.mark("start", "meta", at=_number(None, ZERO) or time.monotonic_ns())
+    hooks.install(recorder, script)
+    hooks.start()
+    _record_ending(recorder, script)
+    stall.watch(recorder, stack_of(directory, rank), float(os.environ.get(STALL, "10")))
+
+
+def _directory() -> Path:
+    """The folder of this attempt of the job."""
+    directory = Path(os.environ[TRACE])
+    if restarts := _number(None, "TORCHELASTIC_RESTART_COUNT"):
+        directory /= f"restart-{restarts}"
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def _about(rank: int, world_size: int | None, script: Path) -> dict[str, object]:
+    import torch
+
+    return {
+        "schema": SCHEMA,
+        "rank": rank,
+        "experiment": script.stem,
+        "script": str(script),
+        "parameters": {},
+        "world_size": world_size,
+        "backend_reason": "the program chose it",
+        "launcher": "trace",
+        "torch": str(torch.__version__),
+        "python": platform.python_version(),
+        "host": socket.gethostname(),
+        "os_pid": os.getpid(),
+    }
+
+
+def _number(given: object, variable: str) -> int | None:
+    """A number that is given and not negative, else that of an environment variable."""
+    if isinstance(given, int) and given >= 0:
+        return given
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdigit() else None
+
+
+def _record_ending(recorder: Any, script: Path) -> None:
+    """Record an exception that nobody caught, and that the process came to its end by itself."""
+    report = sys.excepthook
+
+    @functools.wraps(report)
+    def excepthook(kind: type, error: BaseException, trace: Any) -> None:
+        recorder.mark("end", "meta")
+        ending.record_error(recorder, script, error)
+        report(kind, error, trace)
+
+    sys.excepthook = excepthook
+    process = os.getpid()
+    atexit.register(lambda: os.getpid() == process and recorder.mark("exit", "meta", code=None))
