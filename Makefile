@@ -1,5 +1,7 @@
 # Barrier Lab.  `make help` says what each target does.
 PYTHON ?= python3
+# Tests at a time: most of them wait.
+JOBS ?= 6
 # Where to look for torch besides the default index (the CPU builds, an internal mirror).
 TORCH_INDEX ?=
 
@@ -13,7 +15,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-header 
 PAGE := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book test stress serve lint format bench figure requirements clean distclean
+.PHONY: help book test quick stress serve lint format bench figure requirements clean distclean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -26,7 +28,10 @@ book: $(VENV)/ready  ## build the book with every notebook executed
 	@code=0; $(BUILD) --all || code=$$?; $(BIN)/python book/_ext/said_at_the_end.py _build $$code
 
 test: $(VENV)/ready-dev  ## run all tests, a full build of the book among them
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup $(ARGS)
+
+quick: $(VENV)/ready-dev  ## run the tests that need neither the book nor a browser nor much time
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup -m "not slow" $(ARGS)
 
 # RUNS, ROUNDS and ONLY shorten it: make stress ONLY="cost ordering" ROUNDS=1 RUNS=10
 stress: $(VENV)/ready-dev  ## run every notebook beside other work, every script many times; some hours

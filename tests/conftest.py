@@ -2,61 +2,52 @@
 
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
+import built_book
 import jupyter_client
 import pytest
 from left_over import assert_nothing_left, marked_environment
 
-from barrier_lab.rank import lifeline
-
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = built_book.ROOT
 IN_CI = os.environ.get("CI") == "true"
+GIVEN_BOOK = Path(os.environ["BARRIER_LAB_BOOK"]).resolve() if "BARRIER_LAB_BOOK" in os.environ and not IN_CI else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With several processes: what tests of a file share is made in one of them, and the book is looked at last."""
+    for item in items:
+        if "book" in item.fixturenames or any(shared_in_a_file(item, name) for name in item.fixturenames):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+    items.sort(key=lambda item: "book" in item.fixturenames)
+
+
+def shared_in_a_file(item: pytest.Item, name: str) -> bool:
+    """Whether a fixture is made once for several tests."""
+    found = item.session._fixturemanager.getfixturedefs(name, item) or ()
+    return any(one.scope in ("module", "session") and one.baseid for one in found)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def building(request, tmp_path_factory):
+    """Where the book is being built, from the first test on if any test needs it."""
+    base = tmp_path_factory.getbasetemp()
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    out = (base.parent if worker else base) / "book"
+    needed = any("book" in item.fixturenames for item in request.session.items) and GIVEN_BOOK is None
+    started = built_book.start(out) if needed and worker in (None, "gw0") else None
+    yield out
+    if started:
+        started.join()  # other processes may need it
 
 
 @pytest.fixture(scope="session")
-def book(tmp_path_factory) -> Path:
+def book(building) -> Path:
     """The folder of the built pages: a full build with every notebook executed.
 
     While you work on a page, ``BARRIER_LAB_BOOK=_build/html`` takes an existing build; in CI it is not looked at.
     """
-    if "BARRIER_LAB_BOOK" in os.environ and not IN_CI:
-        return Path(os.environ["BARRIER_LAB_BOOK"]).resolve()
-    out = tmp_path_factory.mktemp("book")
-    log, code = build(out)
-    assert code == 0, f"The book does not build:\n{log[-6000:]}"
-    return out / "_build" / "html"
-
-
-def build(out: Path, limit: float = 1200.0) -> tuple[str, int]:
-    """Build as ``make book`` does, into ``out``: what it printed, and its exit code."""
-    tool = Path(sys.executable).with_name("jupyter-book")
-    command = [tool, "build", ROOT, "--path-output", out, "--all", "-W", "-n", "--keep-going"]
-    # Under PYTEST_CURRENT_TEST the notebook kernel does not capture what processes below it print.
-    environment = {k: v for k, v in os.environ.items() if k != "PYTEST_CURRENT_TEST"}
-    with (out / "build.log").open("w+") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=environment,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=lifeline.die_with_parent,
-        )
-        try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = 124
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-        log.seek(0)
-        return log.read(), code
+    return built_book.pages(building) if GIVEN_BOOK is None else GIVEN_BOOK
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ def test_lines_that_are_no_traceback_stay_as_they_are():
 
 def test_each_line_of_output_is_a_block_of_its_own_with_its_rank():
     finished = run("first_barrier", barrier=False, start_method="forkserver")
-    shown = page.to_html(finished)
+    shown = page.to_html(finished.trace, finished.outcome, finished.verdict)
     assert shown.count('<span class="bl-line') == len(finished.lines())
     assert " rank 1 | " in shown and "bl-verdict bl-completed" in shown
 

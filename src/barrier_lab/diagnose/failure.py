@@ -5,6 +5,7 @@ import re
 
 from barrier_lab.diagnose.between_ranks import brought, first_difference
 from barrier_lab.diagnose.durations import clock
+from barrier_lab.diagnose.ends import end_of
 from barrier_lab.diagnose.error_summary import summary
 from barrier_lab.diagnose.first_difference import kinds, shifts
 from barrier_lab.diagnose.meetings import Calls, calls, counterpart, expected, meeting
@@ -124,7 +125,7 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
         reason = last_words(rank) if rank.signal == "SIGABRT" else ""
         return Phrase(f"{{was}} ended by {rank.signal}{where}{f': {quoted(reason)}' if reason else ''}", rank.last)
     leaves = rank.error and summary(rank.error).startswith("SystemExit")
-    if rank.error and not leaves:
+    if end_of(rank) == "raised" and not leaves:
         return None if is_victim(rank) else _saw(rank)
     if leaves or (code is not None and rank.ended is None):
         text = f"exited with code {code}" if code is not None else f"left by {quoted(summary(rank.error or ''))}"
@@ -188,7 +189,7 @@ def _message(error: str | None) -> str:
 def _left_early(trace: Trace, found: Calls) -> set[int]:
     """Ranks that returned without an error and without making a call that broke for the others."""
     broken = [span for rank in trace.ranks if is_victim(rank) and (span := _broken_call(rank))]
-    ended = {r.rank for r in trace.ranks if r.ended is not None and not r.error and not r.exit_code}
+    ended = {r.rank for r in trace.ranks if end_of(r) == "returned"}
     first = {(s.group, s.seq): s for s in broken if s.seq is not None}
     missing = {rank for span in first.values() for rank in meeting(trace, found, span, []).missing}
     messages = [span for span in broken if span.kind == "p2p" and counterpart(trace, span) is None]

@@ -5,6 +5,7 @@ and whatever its kind.  The making of groups is counted in the same way, in a se
 the k-th message of the same group, sender, receiver and tag.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -73,6 +74,16 @@ def counterpart(trace: Trace, message: Span) -> Span | None:
 def series(span: Span) -> tuple:
     """What calls have in common that are counted together: "2nd send to rank 1" is the second of its series."""
     return span.name, span.kind, span.group, span.peer, span.tag
+
+
+def places_in_series(spans: list[Span]) -> dict[int, int]:
+    """The ordinal of every call of a rank among those of its series, by ``id(span)``."""
+    counts: Counter = Counter()
+    found = {}
+    for span in spans:
+        counts[series(span)] += 1
+        found[id(span)] = counts[series(span)]
+    return found
 
 
 def other_side(message: Span) -> str:

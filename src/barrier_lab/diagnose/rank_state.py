@@ -1,7 +1,8 @@
 """What state a rank is in, as a phrase: what it waits in, where it stands, what it lacks."""
 
+from barrier_lab.diagnose.ends import end_of
 from barrier_lab.diagnose.error_summary import summary
-from barrier_lab.diagnose.meetings import Calls, Meeting, is_send, other_side, series
+from barrier_lab.diagnose.meetings import Calls, Meeting, is_send, other_side, places_in_series
 from barrier_lab.diagnose.places import at, path, site, spot
 from barrier_lab.diagnose.sentences import Phrase, quoted
 from barrier_lab.diagnose.waits import Wait, blocked_in, in_flight
@@ -79,9 +80,9 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
         here = f"; {{it}} {{was}} at {_stuck(rank)}" if rank.stuck_at else ""
         return Phrase(f"had not arrived at the common start{here}")
     over = moment is None or rank.last <= moment
-    if rank.signal and over:
+    if end_of(rank) == "killed" and over:
         return Phrase(f"had been ended by {rank.signal}")
-    if rank.exit_code and over and not rank.error:
+    if end_of(rank) == "exited" and over:
         return Phrase(f"had exited with code {rank.exit_code}")
     if rank.ended is not None and (moment is None or rank.ended <= moment):
         raised = f"had raised {quoted(summary(rank.error or ''))} {{t}}{at(rank.error_at)}"
@@ -166,10 +167,9 @@ def last_call(rank: Rank) -> str:
 
 def nth(rank: Rank, span: Span) -> str:
     """ "2nd barrier": which of the rank's calls of this name on this group, to or from this peer, it is."""
-    alike = [s for s in rank.spans if series(s) == series(span)]
     several = any(s.name == span.name and s.group != span.group for s in rank.spans)
     on = " on the default group" if several and span.group == "default" else on_group(span.on)
-    return f"{ordinal(1 + next(i for i, s in enumerate(alike) if s is span))} {spoken(span.name)}{other_side(span)}{on}"
+    return f"{ordinal(places_in_series(rank.spans)[id(span)])} {spoken(span.name)}{other_side(span)}{on}"
 
 
 def on_group(on: str) -> str:

@@ -1,14 +1,12 @@
 """A run as HTML, for the page of a lesson or a notebook: what the ranks printed, the timeline, the verdict."""
 
 import html
-import re
+from itertools import groupby
 
-from barrier_lab.frames import owner
 from barrier_lab.trace.model import Output, Trace
+from barrier_lab.trace.traceback_lines import owners
 
 SHOWN_LINES = 60  # of output
-_FRAME = re.compile(r'^(?:\[rank\d+\]: )?  File "(?P<file>[^"]*)", line \d+')
-_CODE = re.compile(r"^(?:\[rank\d+\]: )?    ")
 
 
 def to_html(trace: Trace, outcome: str, verdict: str) -> str:
@@ -37,24 +35,11 @@ def output_html(trace: Trace) -> str:
 def folded(output: list[Output]) -> list[Output]:
     """A rank's lines, with one line in place of the frames of a traceback that are not in the reader's files."""
     kept: list[Output] = []
-    hidden: list[Output] = []
-    owners: list[str] = []
-
-    def close() -> None:
-        if hidden:
-            lines = f"{len(hidden)} lines inside {' and '.join(dict.fromkeys(owners))}"
-            kept.append(Output(hidden[0].t, hidden[0].stream, f"  … {lines}"))
-        hidden.clear()
-        owners.clear()
-
-    for line in output:
-        frame = _FRAME.match(line.text)
-        whose = owner(frame["file"]) if frame else None
-        if whose or (hidden and not frame and _CODE.match(line.text)):
-            hidden.append(line)
-            owners += [whose] if whose else []
-        else:
-            close()
-            kept.append(line)
-    close()
+    pairs = zip(owners(line.text for line in output), output, strict=True)
+    for foreign, group in groupby(pairs, key=lambda pair: pair[0] is not None):
+        whose, lines = zip(*group, strict=True)
+        if foreign:
+            note = f"  … {len(lines)} lines inside {' and '.join(dict.fromkeys(whose))}"
+            lines = (Output(lines[0].t, lines[0].stream, note),)
+        kept += lines
     return kept

@@ -1,17 +1,14 @@
 """Show a learner lines of their own file: where each rank stands, and a traceback without anybody else's frames."""
 
 import linecache
-import re
 from pathlib import Path
 
 from barrier_lab.diagnose import stands, verdict
 from barrier_lab.diagnose.error_summary import summary
 from barrier_lab.diagnose.failure import is_victim
 from barrier_lab.english import who
-from barrier_lab.frames import owner
 from barrier_lab.trace.model import Place, Trace
-
-_FRAME = re.compile(r'^  File "(?P<file>[^"]*)", line \d+')
+from barrier_lab.trace.traceback_lines import owners
 
 
 def hang_lines(trace: Trace) -> str:
@@ -46,13 +43,5 @@ def crash_lines(trace: Trace) -> str:
 
 def own_traceback(text: str) -> str:
     """A traceback without the frames of this package and of installed ones."""
-    kept, keep = [], True
-    for line in text.rstrip().splitlines():
-        frame = _FRAME.match(line)
-        if frame:
-            keep = owner(frame["file"]) is None
-        elif not line.startswith("    "):
-            keep = True
-        if keep:
-            kept.append(line)
-    return "\n".join(kept)
+    lines = text.rstrip().splitlines()
+    return "\n".join(line for line, whose in zip(lines, owners(lines), strict=True) if whose is None)

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from barrier_lab.frames import PACKAGE, is_own
-from barrier_lab.recording.recorder import Place
+from barrier_lab.recording.recorder import SourceLine
 
 MOST = 30  # callers kept of one call
 _FLOOR = ("run_worker", f"{PACKAGE}/rank/main.py")  # below it are the launcher's frames
@@ -28,11 +28,11 @@ _C10D = "/torch/distributed/distributed_c10d.py"
 class Callsite(NamedTuple):
     """The reader's frames that led to a call, innermost first, and the library function that they called."""
 
-    frames: tuple[Place, ...]
+    frames: tuple[SourceLine, ...]
     via: str | None  # "DistributedDataParallel.forward"; None if the reader called torch.distributed itself
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> SourceLine | None:
         """The innermost line of the reader's."""
         return self.frames[0] if self.frames else None
 
@@ -44,7 +44,7 @@ def callsite(frame: FrameType | None) -> Callsite:
 
 
 def _walk(frame: FrameType | None) -> Callsite:
-    found: list[Place] = []
+    found: list[SourceLine] = []
     inner: FrameType | None = None
     while frame is not None:
         code = frame.f_code
@@ -74,7 +74,7 @@ def _name(frame: FrameType) -> str:
     return qualified.replace(".<locals>", "").replace(".<genexpr>", "")
 
 
-def exception_place(error: BaseException) -> Place | None:
+def exception_place(error: BaseException) -> SourceLine | None:
     """The innermost of the reader's lines in an exception's traceback."""
     place, trace = None, error.__traceback__
     while trace is not None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-Place = tuple[Any, str]  # a class or a module, and the name of its attribute
+Attribute = tuple[Any, str]  # a class or a module, and the name of its attribute
 
 
-def replace(functions: dict[Place, Callable]) -> Callable[[], None]:
+def replace(functions: dict[Attribute, Callable]) -> Callable[[], None]:
     """Set each attribute to its function.  Returns what undoes it."""
     plain = {(owner, name): vars(owner)[name] for owner, name in functions}  # getattr would lose how it binds to self
     for (owner, name), function in functions.items():

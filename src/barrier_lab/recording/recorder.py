@@ -20,9 +20,9 @@ from time import monotonic_ns
 from types import TracebackType
 from typing import Any
 
-from barrier_lab.recording.trace_file import Lines
+from barrier_lab.recording.trace_file import TraceFile
 
-Place = tuple[str, int, str]  # file, line, function
+SourceLine = tuple[str, int, str]  # file, line, function
 Facts = tuple[tuple[str, Any], ...]  # more about a call: name and value, each hashable
 _TEMPLATES_KEPT = 10_000
 
@@ -50,8 +50,8 @@ class Recorder:
 
     def __init__(self, path: str | Path, rank: int) -> None:
         self.rank = rank
-        self._lines = Lines(path, self._give_up)
-        self.write = self._lines.write  # append one whole line
+        self._file = TraceFile(path, self._give_up)
+        self.write = self._file.write  # append one whole line
         self._thread = _PerThread()
         self.last_ns = monotonic_ns()  # when something last began or ended
         self._ops = itertools.count(1)  # next() is one step under the interpreter lock
@@ -63,7 +63,7 @@ class Recorder:
         *,
         group: str | None = None,
         seq: int | None = None,
-        place: Place | None = None,
+        place: SourceLine | None = None,
         flight: bool = False,
         facts: Facts = (),
         of: int | None = None,
@@ -106,7 +106,7 @@ class Recorder:
 
     def close(self) -> None:
         """Record nothing from now on; later calls are harmless."""
-        self._lines.close()
+        self._file.close()
 
     def _give_up(self, error: OSError) -> None:
         """A full disk must not end the experiment: it ends the recording, with a warning."""
@@ -162,7 +162,7 @@ def _begin_template(
     cat: str,
     group: str | None,
     unnumbered: bool,
-    place: Place | None,
+    place: SourceLine | None,
     flight: bool,
     facts: Facts,
     of_nothing: bool,

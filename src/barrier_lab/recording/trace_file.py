@@ -21,10 +21,10 @@ from functools import partial
 from pathlib import Path
 
 CHUNK = 1 << 16  # bytes; a multiple of the page size
-_open: "weakref.WeakSet[Lines]" = weakref.WeakSet()
+_open: "weakref.WeakSet[TraceFile]" = weakref.WeakSet()
 
 
-class Lines:
+class TraceFile:
     """A new file that grows by whole lines.
 
     ``OSError`` if it cannot be made.  An error later, such as a full disk, closes it and is given to ``failed``.

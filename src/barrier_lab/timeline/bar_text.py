@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from barrier_lab.diagnose.durations import BRIEF, clock, duration
-from barrier_lab.diagnose.waits import blocked_in, handled_call
+from barrier_lab.diagnose.ends import is_alive
+from barrier_lab.diagnose.waits import handled_call
 from barrier_lab.timeline.releases import BARRIERS, Call, call_of, failing, spot, together
 from barrier_lab.trace.model import Rank, Span, Trace
 
@@ -29,13 +30,6 @@ class Bar:
     circumstance: str = ""  # ", while handling ValueError: …"
 
 
-def alive(rank: Rank) -> bool:
-    """The rank was still there when the run was stopped, or when its files end."""
-    if not rank.started or rank.exit_code is not None or rank.signal is not None:
-        return False
-    return (rank.ended is None and not rank.error) or blocked_in(rank) is not None  # at exit, too
-
-
 def is_call(piece: Piece) -> bool:
     """A call that the figure marks: any but a sleep."""
     return piece[2] is not None and piece[2].kind != "sleep"
@@ -59,7 +53,7 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
         "works",
     )
     bar.words = [f"works {duration(stop - begin)}", "works"]
-    if stop >= end and alive(rank):
+    if stop >= end and is_alive(rank):
         bar.open = True
         seen = spot(rank.stuck_at, trace.script) if rank.stuck_at else ""
         bar.name = f"works, last seen at {seen}," if seen else "works"
@@ -156,7 +150,7 @@ def _stop(span: Span, end: float, flight: bool) -> float:
 def _leave_open(trace: Trace, span: Span, bar: Bar, named: str) -> None:
     """Words of a call that had not ended when the recording stopped."""
     rank = trace.ranks[span.rank]
-    if not alive(rank):
+    if not is_alive(rank):
         bar.title = f"rank {span.rank}: {named} from {exact(span.begin)}; it had not ended when the rank did"
         bar.words = [f"{named}, not complete", named] if bar.look == "flight" else [named]
         bar.flag = bar.flag[1:]
@@ -181,7 +175,7 @@ def _sleep(trace: Trace, span: Span, begin: float, stop: float) -> Bar:
     named = f" ({place})" if place else ""
     title = f"rank {span.rank} sleeps {duration(stop - begin)}{named}{_from_to(begin, stop)}"
     bar = Bar(begin, stop, "work", title, "sleeps", [f"sleeps {duration(stop - begin)}", "sleeps"])
-    if span.end is None and not alive(trace.ranks[span.rank]):
+    if span.end is None and not is_alive(trace.ranks[span.rank]):
         bar.words = ["sleeps"]
         bar.title = f"rank {span.rank} sleeps{named} from {exact(begin)}; it was asleep when it ended"
     elif span.end is None:

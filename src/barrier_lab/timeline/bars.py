@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from barrier_lab.diagnose.durations import duration
+from barrier_lab.diagnose.ends import end_of, is_alive
 from barrier_lab.diagnose.error_summary import summary
-from barrier_lab.timeline.bar_text import Bar, Piece, alive, bar_of, call_bar, exact, is_call
+from barrier_lab.timeline.bar_text import Bar, Piece, bar_of, call_bar, exact, is_call
 from barrier_lab.trace.model import Output, Rank, Span, Trace
 
 MOST = 6000  # bars in one figure: more make a page slow and show nothing that merged bars do not
@@ -50,7 +51,7 @@ def rows(trace: Trace, ordinal: dict[int, int], shortest: float) -> list[Row]:
 
 
 def _end(trace: Trace, rank: Rank) -> float:
-    if alive(rank):
+    if is_alive(rank):
         return max(trace.stopped if trace.stopped is not None else trace.end, 0.0)
     return max(rank.ended if rank.ended is not None else rank.last, 0.0) if rank.started else 0.0
 
@@ -151,21 +152,20 @@ def _printed(rank: Rank, group: list[Output]) -> str:
 
 def _ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
     """How the rank ended, longest first, and whether that was not as it should be."""
-    if rank.signal:
-        short = f"killed by {rank.signal}"
-        return [f"{short}; last heard of at {duration(end)}", short], True
-    if rank.error:
-        short = f"raised {summary(rank.error).partition(':')[0]}"
-        return [f"{short} at {duration(end if rank.ended is None else rank.ended)}", short], True
-    if rank.exit_code:
-        return [f"exited at {duration(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
-    if not rank.started:
-        return ["did not reach the common start"], True
-    if rank.ended is not None and trace.stopped is not None and rank.exit_code is None:
-        return [f"returned at {duration(end)}; its process did not end", "returned; its process did not end"], True
-    if rank.exit_code == 0 and rank.ended is None:  # sys.exit(0): it did not come to the end of its worker
-        return [f"exited at {duration(end)} (code 0)", "exited (code 0)"], True
-    if rank.ended is not None and end < trace.end:
-        caught = ["error caught; "] if any(span.error for span in rank.spans) else []
-        return [*(f"{lead}returned at {duration(end)}" for lead in (*caught, "")), "returned"], False
+    match end_of(rank):
+        case "killed":
+            short = f"killed by {rank.signal}"
+            return [f"{short}; last heard of at {duration(end)}", short], True
+        case "raised":
+            short = f"raised {summary(rank.error or '').partition(':')[0]}"
+            return [f"{short} at {duration(end if rank.ended is None else rank.ended)}", short], True
+        case "exited":
+            return [f"exited at {duration(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
+        case "absent":
+            return ["did not reach the common start"], True
+        case "returned" if trace.stopped is not None and rank.exit_code is None:
+            return [f"returned at {duration(end)}; its process did not end", "returned; its process did not end"], True
+        case "returned" if end < trace.end:
+            caught = ["error caught; "] if any(span.error for span in rank.spans) else []
+            return [*(f"{lead}returned at {duration(end)}" for lead in (*caught, "")), "returned"], False
     return [], False

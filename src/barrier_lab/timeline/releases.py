@@ -1,12 +1,11 @@
 """What a timeline says of calls: their names and ordinals, when barriers were released, which calls do not match."""
 
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from barrier_lab.diagnose.between_ranks import places
 from barrier_lab.diagnose.first_difference import differences, shifts
-from barrier_lab.diagnose.meetings import Calls, calls, members, other_side, series
+from barrier_lab.diagnose.meetings import Calls, calls, members, other_side, places_in_series
 from barrier_lab.trace.model import Place, Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
@@ -36,16 +35,8 @@ class Mismatch:
 
 
 def ordinals(trace: Trace) -> dict[int, int]:
-    """The ordinal of every call among its rank's calls of the same name on the same group, by ``id(span)``."""
-    found = {}
-    for rank in trace.ranks:
-        counts: Counter = Counter()
-        for span in rank.spans:
-            if span.kind != "sleep":
-                key = series(span)
-                counts[key] += 1
-                found[id(span)] = counts[key]
-    return found
+    """The ordinal of every call among its rank's calls of the same series, by ``id(span)``."""
+    return {call: ordinal for rank in trace.ranks for call, ordinal in places_in_series(rank.spans).items()}
 
 
 def called(name: str, ordinal: int | str, of: str) -> str:

@@ -1,0 +1,34 @@
+"""How each rank ended: one rule, from which verdict, text alternative and figure are made."""
+
+from typing import Literal
+
+from barrier_lab.diagnose.waits import blocked_in
+from barrier_lab.trace.model import Rank
+
+End = Literal["killed", "raised", "exited", "absent", "returned", "none"]
+
+
+def end_of(rank: Rank) -> End:
+    """How a rank ended.
+
+    "killed" by a signal, "raised" an exception, "exited" by itself before its worker returned or with a code,
+    "absent" from the common start, "returned" from its worker, or "none" as far as its files tell.
+    """
+    if rank.signal:
+        return "killed"
+    if rank.error:
+        return "raised"
+    if rank.exit_code:
+        return "exited"
+    if not rank.started:
+        return "absent"
+    if rank.ended is not None:
+        return "returned"
+    return "none" if rank.exit_code is None else "exited"
+
+
+def is_alive(rank: Rank) -> bool:
+    """Whether a rank was still there when the run was stopped, or when its files end."""
+    if not rank.started or rank.signal or rank.exit_code is not None:
+        return False
+    return end_of(rank) == "none" or blocked_in(rank) is not None  # at exit, too
