@@ -8,6 +8,7 @@ import uuid
 from pathlib import Path
 
 import psutil
+import warm
 
 _VARIABLE = "MARK_OF_A_TEST"
 
@@ -47,11 +48,10 @@ def barrier_lab(*arguments: str, environment: dict[str, str] | None = None, **op
     return subprocess.run(command, env=environment, check=False, **options)
 
 
-def torchrun(script: Path, *arguments: object, ranks: int = 2) -> subprocess.CompletedProcess:
+def torchrun(script: Path, *arguments: object, ranks: int = 2, options: tuple[str, ...] = ()):
     """``torchrun SCRIPT …`` to its end, its output as text; fails if it leaves a process behind."""
     environment = marked_environment()
-    agent = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
-    command = [*agent, str(script), *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    agent = ("--standalone", "--nproc-per-node", str(ranks), *options)
+    done = warm.completed(warm.agent, *agent, str(script), *map(str, arguments), environment=environment)
     assert_nothing_left(environment)
     return done

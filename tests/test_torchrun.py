@@ -184,7 +184,7 @@ def test_a_rank_that_its_deadline_ends_leaves_no_folder(tmp_path: Path, monkeypa
 
 def test_a_parent_that_cannot_be_looked_at_is_not_taken_for_gone() -> None:
     program = (
-        "import os\nfrom barrier_lab import lifeline\n"
+        "import os\nfrom barrier_lab.rank import lifeline\n"
         "def unreadable(path): raise PermissionError(13, 'Permission denied')\n"
         "os.readlink = unreadable\nlifeline.die_with_parent()\nprint('lives')"
     )
