@@ -1,8 +1,6 @@
 """Find the processes that a test left behind: each carries a mark in its environment."""
 
 import os
-import subprocess
-import sys
 import time
 import uuid
 from pathlib import Path
@@ -30,7 +28,7 @@ def _mark(process: psutil.Process) -> str | None:
         return None
 
 
-def assert_nothing_left(environment: dict[str, str], within: float = 5.0) -> None:
+def assert_nothing_left(environment: dict[str, str], within: float = 20.0) -> None:
     """Fail, and clean up, if a marked process is still there after ``within`` seconds."""
     limit = time.monotonic() + within
     while (left := marked(environment)) and time.monotonic() < limit:
@@ -41,11 +39,10 @@ def assert_nothing_left(environment: dict[str, str], within: float = 5.0) -> Non
     assert not described, f"left over: {described}"
 
 
-def barrier_lab(*arguments: str, environment: dict[str, str] | None = None, **options) -> subprocess.CompletedProcess:
+def barrier_lab(*arguments: object, environment: dict[str, str] | None = None, timeout: float = 120.0):
     """``python -m barrier_lab …`` to its end, its output as text."""
-    command = [sys.executable, "-m", "barrier_lab", *map(str, arguments)]
-    options = {"capture_output": True, "text": True, "timeout": 120} | options
-    return subprocess.run(command, env=environment, check=False, **options)
+    marked = environment or dict(os.environ)
+    return warm.completed(warm.command_line, *map(str, arguments), environment=marked, timeout=timeout)
 
 
 def torchrun(script: Path, *arguments: object, ranks: int = 2, options: tuple[str, ...] = ()):

@@ -11,7 +11,7 @@ import pytest
 from left_over import assert_nothing_left, barrier_lab, marked, marked_environment
 
 MISBEHAVE = Path(__file__).parent / "programs" / "misbehave.py"
-HARD = ["absent", "holds_the_interpreter_lock", "ignores_signals", "starts_a_child_and_stays"]
+HARD = ["holds_the_interpreter_lock", "ignores_signals", "starts_a_child_and_stays"]
 
 
 def wait_until_waiting(directory: Path, ranks: int = 2, within: float = 120.0) -> None:
@@ -25,8 +25,7 @@ def wait_until_waiting(directory: Path, ranks: int = 2, within: float = 120.0) -
     raise AssertionError("the ranks did not start")
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-@pytest.mark.parametrize("how", HARD)
+@pytest.mark.parametrize(("how", "method"), [("absent", "spawn"), *((how, "forkserver") for how in HARD)])
 def test_sigkill_of_the_runner_ends_every_rank(tmp_path: Path, how: str, method: str) -> None:
     environment = marked_environment()
     arguments = ["run", str(MISBEHAVE), "--how", how, "--start-method", method, "--out", str(tmp_path / "run")]
@@ -37,11 +36,11 @@ def test_sigkill_of_the_runner_ends_every_rank(tmp_path: Path, how: str, method:
     runner.wait()
     assert_nothing_left(environment)
     shown = barrier_lab("show", tmp_path / "run")
-    assert shown.returncode in (3, 4, 130)
-    assert "barrier" in shown.stdout
+    assert shown.returncode == 130
+    assert "do not say how the run ended" in shown.stdout and "in its 2nd barrier" in shown.stdout
 
 
-@pytest.mark.parametrize("when", [0.3, 0.8, 1.3, 1.8, 2.3])
+@pytest.mark.parametrize("when", [0.3, 1.3, 2.3])
 def test_sigkill_of_the_runner_during_start_up_ends_every_rank(when: float) -> None:
     environment = marked_environment()
     runner = subprocess.Popen([sys.executable, "-m", "barrier_lab", "run", MISBEHAVE], env=environment)

@@ -3,6 +3,7 @@
 Each saves the two seconds of work that an import of torch takes; a whole test run has hundreds of them.
 """
 
+import io
 import multiprocessing
 import os
 import subprocess
@@ -35,7 +36,8 @@ def _call(target: Callable, arguments: tuple, environment: dict[str, str], files
     os.environ.update(environment)
     for descriptor, file in enumerate(files, start=1):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), descriptor)
-    sys.stdout, sys.stderr = (open(fd, "w", buffering=1, closefd=False) for fd in (1, 2))
+    # A new process has no line of output in these two, as one that was forked may have.
+    sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), line_buffering=True) for fd in (1, 2))
     target(*arguments)
 
 
@@ -44,3 +46,10 @@ def agent(*arguments: str) -> None:
     from torch.distributed import run
 
     run.main(list(arguments))
+
+
+def command_line(*arguments: str) -> None:
+    """``python -m barrier_lab …``."""
+    from barrier_lab import cli
+
+    sys.exit(cli.package_main(list(arguments)))
