@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import built_book
 import jupyter_client
@@ -10,6 +11,7 @@ import pytest
 from left_over import assert_nothing_left, marked_environment
 
 ROOT = built_book.ROOT
+NONE = SimpleNamespace(params={})
 IN_CI = os.environ.get("CI") == "true"
 GIVEN_BOOK = Path(os.environ["BARRIER_LAB_BOOK"]).resolve() if "BARRIER_LAB_BOOK" in os.environ and not IN_CI else None
 
@@ -17,15 +19,24 @@ GIVEN_BOOK = Path(os.environ["BARRIER_LAB_BOOK"]).resolve() if "BARRIER_LAB_BOOK
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With several processes: what tests of a file share is made in one of them, and the book is looked at last."""
     for item in items:
-        if "book" in item.fixturenames or any(shared_in_a_file(item, name) for name in item.fixturenames):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+        if shared := [name for name in item.fixturenames if is_shared(item, name)]:
+            made_for = [str(item.callspec.params[n]) for n in shared if n in getattr(item, "callspec", NONE).params]
+            item.add_marker(pytest.mark.xdist_group(" ".join([item.path.name, *made_for])))
+        if {"book", "chromium"} & {*item.fixturenames} or is_of_a_lesson(item):
+            item.add_marker("slow")
     items.sort(key=lambda item: "book" in item.fixturenames)
 
 
-def shared_in_a_file(item: pytest.Item, name: str) -> bool:
-    """Whether a fixture is made once for several tests."""
+def is_shared(item: pytest.Item, name: str) -> bool:
+    """Whether a fixture is made once for several tests of a file, or is the book."""
     found = item.session._fixturemanager.getfixturedefs(name, item) or ()
-    return any(one.scope in ("module", "session") and one.baseid for one in found)
+    here = (one for one in found if one.baseid.endswith(item.path.name))
+    return name == "book" or any(one.scope in ("module", "session") for one in here)
+
+
+def is_of_a_lesson(item: pytest.Item) -> bool:
+    """Whether a test starts the experiments of a lesson."""
+    return (ROOT / "notebooks" / f"{item.path.stem.removeprefix('test_')}.md").exists()
 
 
 @pytest.fixture(scope="session", autouse=True)

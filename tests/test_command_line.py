@@ -10,6 +10,8 @@ import pexpect
 import pytest
 from left_over import barrier_lab
 
+pytestmark = pytest.mark.slow
+
 MISBEHAVE = Path(__file__).parent / "programs" / "misbehave.py"
 SPAN = {"name", "kind", "group", "seq", "begin", "end", "blocked", "error", "file", "line"}
 

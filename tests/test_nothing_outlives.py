@@ -10,6 +10,8 @@ import pexpect
 import pytest
 from left_over import assert_nothing_left, barrier_lab, marked, marked_environment
 
+pytestmark = pytest.mark.slow
+
 MISBEHAVE = Path(__file__).parent / "programs" / "misbehave.py"
 HARD = ["holds_the_interpreter_lock", "ignores_signals", "starts_a_child_and_stays"]
 

@@ -10,10 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from left_over import assert_nothing_left, barrier_lab, marked_environment
 
 from barrier_lab import run
 from barrier_lab import temporary_folder as folders
+
+pytestmark = pytest.mark.slow
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 

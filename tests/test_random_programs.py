@@ -4,6 +4,8 @@ import pytest
 from random_oracle import Undefined, Waiting, expect
 from random_programs import draw, run_programs, show
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(1, 21)
 
 

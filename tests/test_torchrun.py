@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from left_over import assert_nothing_left, barrier_lab, marked_environment, torchrun
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 PROGRAMS = Path(__file__).parent / "programs"
 MISBEHAVE = PROGRAMS / "misbehave.py"

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from left_over import assert_nothing_left, marked_environment
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parent / "programs"
 LAB = [sys.executable, "-m", "barrier_lab"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

@@ -7,6 +7,8 @@ from left_over import barrier_lab
 
 from barrier_lab import run, run_many
 
+pytestmark = pytest.mark.slow
+
 WRONG = {
     "unknown experiment": (["run", "no_such_thing"], "There is no experiment 'no_such_thing'"),
     "unknown command": (["dance"], "dance"),

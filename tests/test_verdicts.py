@@ -3,6 +3,8 @@
 import pytest
 from verdicts import judge
 
+pytestmark = pytest.mark.slow
+
 CASES = judge.cases()
 
 
