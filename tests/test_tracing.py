@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -81,6 +82,8 @@ def test_a_healthy_program_runs_as_without_us(tmp_path):
     printed, _ = process.communicate(timeout=240)
     assert process.returncode == 0
     assert printed.count("done 3 --own option") == 2
+    assert re.search(r"^rank +waited +most of it in +for$", printed, re.MULTILINE)
+    assert re.search(rf"^0 +\d.*{line('spawns_itself.py', 'B')}.*  rank 1", printed, re.MULTILINE)
     code, run = show(tmp_path / "run")
     assert (code, run["outcome"], run["world_size"]) == (0, "completed", 2)
     assert list((tmp_path / "run").glob("*.stack")), "it stalled, and went on"

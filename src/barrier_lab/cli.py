@@ -136,6 +136,7 @@ def _run_script(path: Path, arguments: list[str], prog: str) -> int:
 
 def _show(given: argparse.Namespace) -> int:
     from barrier_lab import api, timeline
+    from barrier_lab.display import terminal
     from barrier_lab.trace import attempts
 
     _check_plot(given.plot)
@@ -146,6 +147,8 @@ def _show(given: argparse.Namespace) -> int:
             _tell_attempt(directory, len(earlier) + 1)
         print(timeline.describe(finished.trace), end="\n\n")
     code = _report(finished, given)
+    if not given.json and finished.outcome == "completed":
+        terminal.show_waits(finished.trace)
     if not given.json and (known := attempts.known_cause(finished.trace, finished.outcome)):
         print(known)
     return code
@@ -166,7 +169,9 @@ def _trace(given: argparse.Namespace) -> int:
         finished = None
     if finished is None or not finished.ranks:
         print("barrier_lab: no process of this command has made a process group.", file=sys.stderr)
-    elif finished.outcome != "completed":
+    elif finished.outcome == "completed":
+        terminal.show_waits(finished.trace, file=sys.stderr)
+    else:
         terminal.conclude(finished)
     return code if code >= 0 else 128 - code
 

@@ -15,7 +15,8 @@ def work(rank, folder, away):
     if rank == 1:
         time.sleep(away)  # AWAY
     barrier()  # B
-    print("done", *sys.argv[1:], sys.stdin.read() if rank == 0 and away == 0 else "")
+    told = " ".join(["done", *sys.argv[1:], sys.stdin.read() if rank == 0 and away == 0 else ""])
+    print(f"{told}\n", end="")  # in one piece: another rank may print at the same moment
     dist.destroy_process_group()
 
 

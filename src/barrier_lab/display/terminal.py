@@ -4,15 +4,19 @@ import contextlib
 import errno
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from barrier_lab.diagnose import waiting_times
 from barrier_lab.run_directory import traces
+from barrier_lab.trace.model import Trace
 
 COLOURS = ("blue", "dark_orange3", "green", "magenta")
 _TAIL = 4096  # bytes of a trace that hold at least its last event
@@ -98,6 +102,12 @@ def _last_events(path: Path) -> list[dict]:
         with contextlib.suppress(ValueError):
             events.append(json.loads(line.rstrip(b",")))
     return [event for event in events if isinstance(event, dict)]
+
+
+def show_waits(trace: Trace, file: TextIO | None = None) -> None:
+    """Print how long each rank waited, where, and for whom; nothing if nobody waited."""
+    if lines := waiting_times.table(trace):
+        print("", *lines, sep="\n", file=file or sys.stdout)
 
 
 def conclude(finished) -> None:
