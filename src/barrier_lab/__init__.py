@@ -1,4 +1,4 @@
-"""Barrier Lab: run a small distributed PyTorch program, and see what every rank did."""
+"""Barrier Lab: run a small distributed PyTorch program and see what every rank did."""
 
 import importlib
 
@@ -15,7 +15,7 @@ _HOME = {
 
 
 def __getattr__(name: str):
-    """Import on first use, so that reading traces needs no torch and a rank starts at once."""
+    """Import lazily, so that reading traces does not require torch and ranks start quickly."""
     if name in _HOME:
         return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

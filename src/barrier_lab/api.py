@@ -1,4 +1,4 @@
-"""``run``: launch an experiment, read what it recorded, and show it."""
+"""``run``, ``run_many`` and ``load``: run experiments, or load a recorded run."""
 
 import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -17,7 +17,7 @@ from barrier_lab.temporary_folder import Folder
 
 
 def load(directory: str | Path) -> Run:
-    """The run of a run directory, finished or not.  ``UsageError`` if there is none."""
+    """Load the run in ``directory``, finished or not.  Raises ``UsageError`` if the directory holds no run."""
     try:
         return Run(trace.read(directory))
     except FileNotFoundError as error:
@@ -37,14 +37,15 @@ def run(
     out: str | Path | None = None,
     **parameters: object,
 ) -> Run:
-    """Run an experiment on freshly started processes, and return when it is over.
+    """Run an experiment in new processes and wait for it to finish.
 
-    ``name_or_path``: one of the book's experiments, or a file of your own with a ``worker(rank, world_size)``.
-    ``deadline``: seconds from the common start after which ranks that are left are stopped ("hung").
-    ``timeout``: the process group's own timeout in seconds; None leaves torch's default.
-    ``start_method``: "spawn", or "forkserver", which starts ranks in a tenth of a second once it is warm.
-    ``out``: an empty or new folder for the run directory; None keeps it as long as the ``Run`` lives.
-    Other keywords go to the worker.  ``UsageError`` (a ``ValueError``) for wrong input.
+    ``name_or_path``: the name of one of the book's experiments, or the path of a script that defines
+    ``worker(rank, world_size)``.
+    ``deadline``: seconds after the common start at which the remaining ranks are stopped (outcome "hung").
+    ``timeout``: timeout of the process group in seconds.  Default: torch's default.
+    ``start_method``: "spawn", or "forkserver", which starts ranks in about 0.1 s once the server is warm.
+    ``out``: run directory, new or empty.  Default: a temporary directory, removed with the returned ``Run``.
+    Other keyword arguments are passed to the worker.  Raises ``UsageError`` (a ``ValueError``) for invalid arguments.
     """
     finished = execute(
         name_or_path, world_size=world_size, backend=backend, deadline=deadline, timeout=timeout,
@@ -56,13 +57,13 @@ def run(
 
 
 def run_many(variants: list[dict]) -> list[Run]:
-    """Run several experiments at once, from a warm forkserver, and return their runs in the same order.
+    """Run several experiments concurrently and return their runs in the same order.
 
-    Each variant is a dict with ``experiment``, what ``run`` calls ``name_or_path``, and any argument of ``run``.  They
-    share the processor: for variants that sleep and wait, not for those that measure.
+    Each variant is a dict with the key ``experiment`` (the ``name_or_path`` of ``run``) and any keyword arguments of
+    ``run``; ``start_method`` defaults to "forkserver".  The runs share the CPU, so do not use this for measurements.
     """
     refuse_in_a_rank("run_many(…)")
-    plans = [_plan_variant(variant) for variant in variants]  # before the first one starts, and not in threads
+    plans = [_plan_variant(variant) for variant in variants]  # all before the first run starts, and in this thread
     _refuse_one_folder_for_two([plan for plan, _ in plans])
     if not plans:
         return []
@@ -74,7 +75,7 @@ def run_many(variants: list[dict]) -> list[Run]:
             while running:
                 over, running = wait(running, notebook.EVERY if show else None, FIRST_COMPLETED)
                 for future in over:
-                    future.result()  # the first variant that cannot run ends all
+                    future.result()  # a variant that cannot run cancels all others
                 if show:
                     show(partial("{} still going".format, len(running)))
             return [future.result() for future in futures]
@@ -102,13 +103,13 @@ def _refuse_one_folder_for_two(plans: list[Plan]) -> None:
 
 
 def execute(name_or_path, *, on_line=None, on_tick=None, cancel=None, **arguments) -> Run:
-    """``run`` for callers who watch: an interrupted run is returned, too."""
+    """``run`` with progress callbacks.  An interrupted run is returned as well, instead of raising."""
     refuse_in_a_rank("run(…)")
     return perform(*prepare(name_or_path, **arguments), on_line, on_tick, cancel)
 
 
 def perform(plan: Plan, folder: Folder | None, on_line=None, on_tick=None, cancel=None) -> Run:
-    """Launch a prepared run, wait for its end, and read what it recorded."""
+    """Launch a prepared run, wait for it to finish, and read what it recorded."""
     from barrier_lab.runner import launch
 
     unstarted.used()
@@ -126,7 +127,7 @@ def perform(plan: Plan, folder: Folder | None, on_line=None, on_tick=None, cance
         recorded = trace.read(directory)
     except FileNotFoundError:
         raise UsageError(f"The folder {directory} was removed during the run: run again, and leave it there.") from None
-    recorded.outcome = outcome  # which run.json lacks if the disk was full
+    recorded.outcome = outcome  # run.json lacks it if the disk was full
     return Run(recorded, folder)
 
 
@@ -135,5 +136,5 @@ def _doing_now(directory: Path) -> str:
 
     try:
         return terminal.doing_now(directory).plain
-    except (OSError, ValueError):  # somebody else works in the folder: the run itself goes on
+    except (OSError, ValueError):  # another process changed the folder; the run continues
         return "running"

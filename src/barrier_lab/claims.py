@@ -1,7 +1,7 @@
-"""What a source says, beside what this run measured.
+"""Compare what a source says with what a run measured.
 
-A lesson states a claim in the cell that measured it.  The cell fails, and with it the build, unless the
-measurement supports the verdict.  The claim shows itself below the cell, and the page "What the sources
+A lesson makes a claim in the cell that measured it.  The cell, and with it the build, fails unless the
+measurement supports the verdict.  The claim is displayed below the cell, and the page "What the sources
 say, and what we measured" collects the claims of all lessons from the executed notebooks.
 """
 
@@ -17,22 +17,22 @@ SOURCES = {
     "E": "note on a stall",
 }
 VERDICTS = ("holds", "holds in part", "holds no longer", "does not hold")
-METADATA = "barrier_lab_claim"  # the key under which an executed cell carries its claim
+METADATA = "barrier_lab_claim"  # key of the claim in the output metadata of an executed cell
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of a source, what we measured, and whether the two agree."""
+    """A statement from a source, what we measured, and whether the two agree."""
 
-    source: str  # "A2": the source's letter, and its place among the experiments of that source
+    source: str  # "A2": the source's letter and the number of the experiment in that source
     says: str  # the statement, in our words
     verdict: str  # one of VERDICTS
-    measured: str  # what this run gave, with its figures
-    sharper: str | None = None  # the statement that does hold, where the source's does not quite
+    measured: str  # what this run measured, with numbers
+    sharper: str | None = None  # a more precise statement that holds, if the source's holds only in part
 
     @property
     def anchor(self) -> str:
-        """The id of this claim in the page of its lesson."""
+        """The HTML id of this claim on the page of its lesson."""
         return "claim-" + re.sub(r"[^a-z0-9]+", "-", f"{self.source} {self.says}".lower()).strip("-")[:60]
 
     def __str__(self) -> str:
@@ -48,10 +48,10 @@ class Claim:
 
 
 def claim(source: str, says: str, verdict: str, *, measured: str, shown: bool, sharper: str | None = None) -> Claim:
-    """Compare a source's statement with a measurement; make it the last line of its cell.
+    """Compare a source's statement with a measurement.  Use as the last expression of a cell.
 
-    ``shown`` is the comparison that supports ``verdict``, computed from the run: ``AssertionError`` if it is
-    false.  ``ValueError`` for a source or a verdict that the book does not know.
+    ``shown`` is the condition that supports ``verdict``, computed from the run.  Raises ``AssertionError`` if it is
+    false, and ``ValueError`` for an unknown source or verdict.
     """
     if not re.fullmatch(r"[A-E]\d+", source):
         raise ValueError(f"source is {source!r}; give a letter from A to E and a number, such as 'A2'.")
@@ -63,9 +63,9 @@ def claim(source: str, says: str, verdict: str, *, measured: str, shown: bool, s
 
 
 def to_html(claim: Claim) -> str:
-    """The claim as a small box, for the page of its lesson."""
+    """Render the claim as an HTML box for the page of its lesson."""
     letter = claim.source[0]
-    source = f'<a href="../book/sources.html#source-{letter.lower()}">Source {letter}</a> says'  # from a lesson's page
+    source = f'<a href="../book/sources.html#source-{letter.lower()}">Source {letter}</a> says'  # on a lesson's page
     rows = [("Measured here", claim.measured), ("Verdict", claim.verdict)]
     if claim.sharper:
         rows.append(("More exactly", claim.sharper))

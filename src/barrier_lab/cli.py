@@ -1,4 +1,4 @@
-"""The shell's side: ``main(worker)`` at the end of a script, and ``python -m barrier_lab``."""
+"""Command-line interface: ``main(worker)`` at the end of a script, and ``python -m barrier_lab``."""
 
 import argparse
 import errno
@@ -20,10 +20,11 @@ WRONG_USE = 2
 
 
 def main(worker, *, init: bool = True, world_size: int = 2) -> None:
-    """Run the script that defines ``worker``: on ranks of its own, or as one rank of a torchrun job.
+    """Run the script that defines ``worker``, on new ranks or, under torchrun, as one rank of the job.
 
-    ``init=False``: the worker makes the process group itself.  ``world_size``: how many ranks to start when
-    nobody says.  Both are read from the script's text.  Ends the process with the exit code of the outcome.
+    ``init=False``: the worker initializes the process group itself.  ``world_size``: default number of ranks.
+    Both are read from the script's source, so they must be literals or module constants.  Exits the process with
+    the exit code of the outcome.
     """
     refuse_in_a_rank("main(worker)")
     unstarted.used()
@@ -36,25 +37,25 @@ def main(worker, *, init: bool = True, world_size: int = 2) -> None:
 
 
 def _script_of(worker, caller: str) -> Path:
-    """The file that defines ``worker``, which may be decorated; the caller's, if a decorator hides it."""
+    """The file that defines ``worker``, which may be decorated, or ``caller`` if a decorator hides it."""
     code = getattr(inspect.unwrap(worker), "__code__", None)
     defined = code is not None and code.co_name == "worker"
     return Path(code.co_filename if defined else caller).resolve()
 
 
 def package_main(arguments: list[str] | None = None) -> int:
-    """``python -m barrier_lab``: run, show or check.  Returns the exit code."""
+    """Entry point of ``python -m barrier_lab``.  Returns the exit code."""
     return _guarded(_package_main, sys.argv[1:] if arguments is None else arguments)
 
 
 def _guarded(action, *arguments) -> int:
-    """Wrong use ends in one sentence on stderr, and 2; a polite request to end is an interrupt, as Ctrl-C is."""
+    """Call ``action``; a usage error prints its message and returns 2, and SIGTERM and SIGHUP act like Ctrl-C."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number and signal.getsignal(number) == signal.SIG_DFL:  # and not ignored, as under nohup
+        if number and signal.getsignal(number) == signal.SIG_DFL:  # not if ignored, as under nohup
             signal.signal(number, signal.default_int_handler)
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")  # ranks may print what this terminal's encoding lacks
+        sys.stdout.reconfigure(errors="backslashreplace")  # ranks may print what the terminal cannot encode
     try:
         return action(*arguments)
     except UsageError as error:
@@ -66,8 +67,8 @@ def _guarded(action, *arguments) -> int:
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still to be flushed
-        if error.errno == errno.EPIPE:  # the reader of our output has gone, as in "| head"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for output still buffered
+        if error.errno == errno.EPIPE:  # the reader has closed the pipe, as in "| head"
             return 141
         print("There is no space left for the output or the run directory: make room, then run again.", file=sys.stderr)
         return WRONG_USE
@@ -155,7 +156,7 @@ def _show(given: argparse.Namespace) -> int:
 
 
 def _trace(given: argparse.Namespace) -> int:
-    """Run a command; its exit code is ours, or that of an interrupt."""
+    """Run a command and return its exit code (128 + n if signal n ended it)."""
     from barrier_lab import api
     from barrier_lab.display import terminal
     from barrier_lab.trace import attempts
@@ -177,17 +178,17 @@ def _trace(given: argparse.Namespace) -> int:
 
 
 def _env(given: argparse.Namespace) -> int:
-    """Print what to export where the launcher is not ours to call."""
+    """Print the variables to export where the ranks are started by another launcher, such as a cluster's."""
     from barrier_lab.tracing import command
 
     for name, value in command.environment(Path(given.directory).absolute(), 10.0).items():
-        if name != command.ZERO:  # of this host's clock
+        if name != command.ZERO:  # only valid on this host's clock
             print(f"export {name}={shlex.quote(value)}")
     return 0
 
 
 def _tell_attempt(directory: Path, count: int) -> None:
-    """One line about an attempt before the latest."""
+    """Print one line about an attempt before the latest one."""
     from barrier_lab import api
     from barrier_lab.trace import attempts
 
@@ -200,7 +201,7 @@ def _tell_attempt(directory: Path, count: int) -> None:
 
 
 def _check_plot(plot: str | None) -> None:
-    """Refuse a plot that cannot be written before a run is spent on it."""
+    """Raise ``UsageError`` for a plot that cannot be written, before the run starts."""
     if plot is None:
         return
     path = Path(plot)
@@ -218,7 +219,7 @@ def _report(finished, given: argparse.Namespace) -> int:
 
         timeline.save(finished.trace, Path(given.plot))
     if given.json:
-        # Buffered, also under PYTHONUNBUFFERED: there Python drops what one write of a long text does not take.
+        # Buffered even under PYTHONUNBUFFERED, where Python loses the rest of a long text after a partial write.
         with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as whole:
             print(json.dumps(finished.to_dict()), file=whole)
     else:

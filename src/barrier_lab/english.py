@@ -1,4 +1,4 @@
-"""Numbers and lists as English has them."""
+"""Format numbers and lists in English."""
 
 from collections.abc import Iterable
 

@@ -1,5 +1,5 @@
-"""The one exception for wrong use."""
+"""The exception raised for invalid usage."""
 
 
 class UsageError(ValueError):
-    """Wrong input.  Its text is one sentence that says what to do; the shell shows it and exits with 2."""
+    """Invalid input.  The message is one sentence that says what to do; the CLI prints it and exits with code 2."""

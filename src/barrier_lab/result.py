@@ -1,4 +1,4 @@
-"""What ``run`` returns: a finished run, as text, as numbers and as a picture."""
+"""``Run``, the result of ``run``."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,14 +11,14 @@ from barrier_lab.trace import Output, Rank, Span, Trace, to_dict
 
 @dataclass
 class Run:
-    """A finished run: what happened, as text, as numbers and as a picture.
+    """A finished run: outcome, verdict, recorded spans, output and timeline.
 
-    ``outcome``: "completed", "failed", "hung" or "interrupted".  ``trace`` holds everything that was recorded,
-    in seconds from the common start.
+    ``outcome``: "completed", "failed", "hung" or "interrupted".  ``trace`` holds everything that was recorded, with
+    times in seconds since the common start.
     """
 
     trace: Trace
-    _folder: Folder | None = field(default=None, repr=False)  # lives as long as the run
+    _folder: Folder | None = field(default=None, repr=False)  # removed together with this object
 
     @property
     def directory(self) -> Path:
@@ -27,7 +27,7 @@ class Run:
 
     @property
     def ranks(self) -> list[Rank]:
-        """One entry per rank."""
+        """The ranks, in order."""
         return self.trace.ranks
 
     @cached_property
@@ -37,21 +37,21 @@ class Run:
 
     @cached_property
     def verdict(self) -> str:
-        """What happened, in a sentence or two."""
+        """What happened, in a few sentences."""
         return diagnose.verdict(self.trace)
 
     def spans(self, rank: int | None = None, name: str | None = None) -> list[Span]:
-        """The recorded intervals in order of their begin, of one rank or all, of one name or all."""
+        """The recorded spans sorted by begin, optionally only those of one rank or with one name."""
         ranks = self.ranks if rank is None else [self.ranks[rank]]
         found = [span for r in ranks for span in r.spans if name in (None, span.name)]
         return sorted(found, key=lambda span: span.begin)
 
     def lines(self) -> list[tuple[int, Output]]:
-        """All printed lines as (rank, line), in order of time."""
+        """All printed lines as (rank, line) pairs, sorted by time."""
         return sorted(((r.rank, line) for r in self.ranks for line in r.output), key=lambda pair: pair[1].t)
 
     def line(self, rank: int, text: str) -> Output:
-        """The first line of a rank that contains ``text``.  ``LookupError`` if there is none."""
+        """The first line printed by ``rank`` that contains ``text``.  Raises ``LookupError`` if there is none."""
         for line in self.ranks[rank].output:
             if text in line.text:
                 return line
@@ -59,7 +59,7 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The output in order of time, each line with its moment and its rank."""
+        """The output of all ranks sorted by time, each line prefixed with its time and rank."""
         return "\n".join(f"{line.t:8.3f} s  rank {rank} | {line.text}" for rank, line in self.lines())
 
     def figure(self, title: str | None = None):
@@ -69,7 +69,7 @@ class Run:
         return timeline.draw(self.trace, title)
 
     def to_dict(self) -> dict:
-        """The object that ``--json`` prints."""
+        """The run as a JSON-serializable dict, as printed by ``--json``."""
         facts = to_dict(self.trace)
         return {
             "schema": facts.pop("schema"),
@@ -85,7 +85,7 @@ class Run:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
-        """Output, timeline and verdict: as HTML for pages and notebooks, as text for everything else."""
+        """Output, timeline and verdict as HTML and as plain text."""
         from barrier_lab import timeline
         from barrier_lab.display import html
 

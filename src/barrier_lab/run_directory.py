@@ -1,6 +1,6 @@
-"""The run directory: where the ranks of a run write, and from which everything is read.
+"""The run directory, to which the ranks write and from which everything is read.
 
-It holds ``run.json``, and for each rank ``rankN.trace.json``, ``rankN.log`` and ``rankN.stack``.
+It contains ``run.json`` and, for each rank, ``rankN.trace.json``, ``rankN.log`` and ``rankN.stack``.
 """
 
 import json
@@ -14,30 +14,30 @@ OF_A_RUN = ("run.json", "rank*.trace.json")
 
 
 def trace_of(directory: Path, rank: int) -> Path:
-    """The trace of a rank."""
+    """Path of a rank's trace."""
     return directory / f"rank{rank}.trace.json"
 
 
 def log_of(directory: Path, rank: int) -> Path:
-    """What a rank printed."""
+    """Path of a rank's output."""
     return directory / f"rank{rank}.log"
 
 
 def stack_of(directory: Path, rank: int) -> Path:
-    """Where the threads of a rank were when it made no progress, or when its deadline passed."""
+    """Path of a rank's thread stacks, dumped when it stalled or when the deadline passed."""
     return directory / f"rank{rank}.stack"
 
 
 def traces(directory: Path) -> dict[int, Path]:
-    """All traces by rank, the lowest first."""
+    """Paths of all traces by rank, in ascending order."""
     found = {int(path.name[4:-11]): path for path in directory.glob(OF_A_RUN[1]) if path.name[4:-11].isdigit()}
     return dict(sorted(found.items()))
 
 
 def make(out: str | Path, files: tuple[str, ...] = OF_A_RUN) -> Path:
-    """Make the folder ``out`` if needed, and return its absolute path.
+    """Create the directory ``out`` if needed and return its absolute path.
 
-    ``UsageError`` if it cannot be written, or already holds one of the ``files`` (patterns) of a run.
+    Raises ``UsageError`` if it is not writable or already contains a file that matches one of the patterns ``files``.
     """
     directory = Path(out).expanduser().absolute()
     try:
@@ -53,7 +53,7 @@ def make(out: str | Path, files: tuple[str, ...] = OF_A_RUN) -> Path:
 
 
 def write_run_json(directory: Path, facts: dict) -> None:
-    """Replace ``run.json`` atomically: a reader finds the old one or the new one."""
+    """Replace ``run.json`` atomically."""
     path = directory / "run.json"
     fresh = path.with_suffix(".new")
     fresh.write_text(json.dumps({"schema": SCHEMA} | facts, indent=1))
@@ -61,7 +61,7 @@ def write_run_json(directory: Path, facts: dict) -> None:
 
 
 def read_run_json(directory: Path) -> dict:
-    """What ``run.json`` holds; nothing for a torn one, or for another program's."""
+    """Read ``run.json``.  Returns an empty dict if it is missing, truncated or not one of ours."""
     try:
         facts = json.loads((directory / "run.json").read_text())
     except (FileNotFoundError, IsADirectoryError, ValueError):

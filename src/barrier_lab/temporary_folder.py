@@ -1,6 +1,6 @@
-"""Folders for runs that nobody asked to keep.
+"""Temporary folders for runs without ``out``.
 
-Each goes with its owner, or when Python exits.  What a killed process left is removed by a later one.
+A folder is removed with its owner or when Python exits.  Those left by a killed process are removed by a later one.
 """
 
 import contextlib
@@ -13,11 +13,11 @@ import weakref
 from pathlib import Path
 
 _NAME = re.compile(r"barrier_lab-(\d+)-\w+")
-_OLD = 3600.0  # seconds: a process that seems to be gone may live in another container
+_OLD = 3600.0  # seconds; a process that seems to be gone may be running in another container
 
 
 class Folder:
-    """A new, empty folder that is removed with this object."""
+    """A new, empty folder, removed with this object."""
 
     def __init__(self) -> None:
         remove_abandoned(Path(tempfile.gettempdir()))
@@ -26,12 +26,12 @@ class Folder:
 
 
 def _remove(path: Path, owner: int) -> None:
-    if os.getpid() == owner:  # and not a forked child that exits
+    if os.getpid() == owner:  # not in a forked child that exits
         shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_abandoned(place: Path) -> None:
-    """Remove the folders below ``place`` whose process is gone for an hour."""
+    """Remove the folders in ``place`` that are over an hour old and whose process is gone."""
     for path in place.glob("barrier_lab-*-*"):
         found = _NAME.fullmatch(path.name)
         with contextlib.suppress(OSError):

@@ -1,1 +1,1 @@
-"""Check what a learner hands in, and say what is wrong with it."""
+"""Check solutions of the exercises and explain what is wrong with them."""

@@ -1,6 +1,6 @@
-"""What a check asks of a finished run: values per rank, counts and order of collectives, anything else.
+"""Assertions about a finished run: returned values, order of collectives, and arbitrary conditions.
 
-Each function returns nothing if the run is right, and raises :class:`Wrong` if it is not.
+Each function raises :class:`Wrong` if the run is not as expected.
 """
 
 import json
@@ -13,11 +13,11 @@ from barrier_lab.english import who
 if TYPE_CHECKING:
     from barrier_lab.result import Run
 
-FRESH = "\0fresh folder"  # as the value of a parameter in RUNS: the path of a new, empty folder
+FRESH = "\0fresh folder"  # as a parameter value in RUNS: replaced by the path of a new, empty folder
 
 
 class Wrong(Exception):
-    """A run that ended, but not as the exercise asks: what was expected, what was there, and one hint."""
+    """Raised for a run that finished but is wrong: what was expected, what was found instead, and a hint."""
 
     def __init__(self, expected: str, had: str, hint: str) -> None:
         super().__init__(f"expected {expected}; {had}")
@@ -25,9 +25,9 @@ class Wrong(Exception):
 
 
 def values(run: "Run", expected: object, hint: str) -> None:
-    """Each rank's worker returns ``expected``, or ``expected(rank, world_size)`` if that is a function.
+    """Expect each rank's worker to return ``expected``, or ``expected(rank, world_size)`` if it is callable.
 
-    Tuples count as lists, as in JSON; numbers may differ in the sixth digit.
+    Tuples equal lists, as in JSON.  Numbers are compared with a relative tolerance of 1e-6.
     """
     wanted = expected if callable(expected) else (lambda rank, world_size: expected)
     pairs = {r.rank: (_plain(wanted(r.rank, run.trace.world_size)), r.result) for r in run.ranks}
@@ -42,7 +42,7 @@ def calls(
     group: str | None = "default",
     only: Collection[str] = (),
 ) -> None:
-    """Each rank calls these collectives on ``group`` (None: on any) in this order; ``only``: the names that count."""
+    """Expect each rank to call these collectives in this order, on ``group`` (None: any).  ``only``: names to count."""
     wanted = expected if callable(expected) else (lambda rank: expected)
 
     def called(rank: int) -> list[str]:
@@ -55,13 +55,13 @@ def calls(
 
 
 def that(condition: bool, expected: str, had: str, hint: str) -> None:
-    """Anything else: "expected …", "rank 2 …"."""
+    """Expect an arbitrary condition.  ``expected`` and ``had`` describe it: "expected …", "rank 2 …"."""
     if not condition:
         raise Wrong(expected, had, hint)
 
 
 def _compare(pairs: dict[int, tuple], do: str, did: str, say: Callable[[object], str], hint: str) -> None:
-    """Raise for the ranks whose second value is not the first one; ranks with the same lot share a phrase."""
+    """Raise for the ranks whose pair (wanted, had) differs; ranks that had the same value share a phrase."""
     wrong = {rank: pair for rank, pair in pairs.items() if not _same(*pair)}
     if not wrong:
         return

@@ -1,4 +1,4 @@
-"""Show a learner lines of their own file: where each rank stands, and a traceback without anybody else's frames."""
+"""Show a learner the lines of their own file: where each rank is, and a traceback without library frames."""
 
 import linecache
 from pathlib import Path
@@ -12,7 +12,7 @@ from barrier_lab.trace.traceback_lines import owners
 
 
 def hang_lines(trace: Trace) -> str:
-    """One line per place: which ranks stand there, and the code of that line."""
+    """One line per location: the ranks that are there, and the source line."""
     linecache.checkcache()
     places: dict[str, list[int]] = {}
     for rank in trace.ranks:
@@ -27,7 +27,7 @@ def _place(place: Place) -> str:
 
 
 def crash_lines(trace: Trace) -> str:
-    """The traceback of the ranks that failed first, else the verdict, which tells of signals and exit codes."""
+    """The traceback of the ranks that failed first, or else the verdict, which reports signals and exit codes."""
     guilty = [rank for rank in trace.ranks if rank.error and not is_victim(rank)]
     if not guilty:
         return verdict(trace)
@@ -42,6 +42,6 @@ def crash_lines(trace: Trace) -> str:
 
 
 def own_traceback(text: str) -> str:
-    """A traceback without the frames of this package and of installed ones."""
+    """A traceback without the frames of installed packages and of this one."""
     lines = text.rstrip().splitlines()
     return "\n".join(line for line, whose in zip(lines, owners(lines), strict=True) if whose is None)

@@ -1,1 +1,1 @@
-"""What is given for a run, checked, and made into a plan."""
+"""Validate the arguments of a run and build a plan from them."""

@@ -1,4 +1,4 @@
-"""Choose NCCL or gloo, and say why."""
+"""Choose NCCL or gloo and give the reason."""
 
 from barrier_lab.errors import UsageError
 
@@ -6,11 +6,11 @@ BACKENDS = ("auto", "gloo", "nccl")
 
 
 def choose(requested: str, local_ranks: int, device_count: int, has_nccl: bool) -> tuple[str, str]:
-    """Return the backend, and the reason for it as a clause that follows "because".
+    """Choose a backend.  Returns it with the reason, a clause that follows "because".
 
-    ``local_ranks``: ranks on this machine; ``device_count``: CUDA devices that it can see;
-    ``has_nccl``: torch was built with NCCL.  NCCL needs one device for each local rank.
-    ``UsageError`` when NCCL is asked for where it cannot work.
+    ``local_ranks``: number of ranks on this machine.  ``device_count``: number of visible CUDA devices.
+    ``has_nccl``: whether torch was built with NCCL.  NCCL needs one device per local rank.
+    Raises ``UsageError`` if NCCL is requested where it cannot work.
     """
     if requested not in BACKENDS:
         raise UsageError(f"Backend {requested!r} is not known: choose one of {', '.join(BACKENDS)}.")
@@ -27,7 +27,7 @@ def choose(requested: str, local_ranks: int, device_count: int, has_nccl: bool) 
 
 
 def choose_here(requested: str, local_ranks: int) -> tuple[str, str]:
-    """``choose`` for this machine; asks torch."""
+    """``choose`` for this machine, according to torch."""
     import torch.distributed as dist
 
     return choose(requested, local_ranks, _device_count(), dist.is_available() and dist.is_nccl_available())

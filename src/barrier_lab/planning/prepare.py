@@ -1,4 +1,4 @@
-"""Check what is given for a run, and make a plan of it."""
+"""Validate the arguments of a run and build a plan from them."""
 
 import math
 import os
@@ -20,9 +20,9 @@ def prepare(
     name_or_path, *, world_size=None, backend="auto", deadline=60.0, timeout=None, start_method="spawn", out=None,
     parameters=None,
 ) -> tuple[Plan, Folder | None]:  # fmt: skip
-    """Check everything that is given for a run, and plan it.  ``UsageError`` for wrong input.
+    """Validate the arguments of a run and build its plan.  Raises ``UsageError`` for invalid arguments.
 
-    The folder is the run directory where ``out`` names none: it lasts as long as the object.
+    Without ``out``, the run directory is a temporary folder, returned as well: it exists as long as that object.
     """
     experiment = source.read(source.find(name_or_path), RESERVED)
     ranks = _world_size(experiment.world_size if world_size is None else world_size)
@@ -34,17 +34,17 @@ def prepare(
 
 
 def prepare_for_torchrun(experiment: source.Script, parameters: dict, backend, deadline, timeout, out: Path) -> Plan:
-    """The plan of one rank of a torchrun job, whose size the environment tells."""
+    """Build the plan of one rank of a torchrun job, with the world size from the environment."""
     checked = _checked(experiment, parameters, backend, deadline, timeout, int(os.environ["LOCAL_WORLD_SIZE"]))
     return Plan(**checked, world_size=int(os.environ["WORLD_SIZE"]), launcher="torchrun", directory=str(out))
 
 
 OPTIONS = (*(prepare.__kwdefaults__.keys() - {"parameters"}),)
-RESERVED = {*OPTIONS, "name_or_path", "plot", "json", "experiment"}  # no names for parameters of a worker
+RESERVED = {*OPTIONS, "name_or_path", "plot", "json", "experiment"}  # not allowed as names of worker parameters
 
 
 def _checked(experiment: source.Script, parameters: dict, backend, deadline, timeout, local_ranks: int) -> dict:
-    """What does not depend on the launcher."""
+    """Validate the arguments that do not depend on the launcher."""
     chosen, reason = _choose_backend(experiment, backend, timeout, local_ranks)
     return {
         "experiment": experiment.name,
@@ -59,7 +59,7 @@ def _checked(experiment: source.Script, parameters: dict, backend, deadline, tim
 
 
 def _choose_backend(about: source.Script, backend: str, timeout: object, local_ranks: int) -> tuple[str | None, str]:
-    """Backend and reason.  A script that makes its group itself chooses there: ``UsageError`` if told here."""
+    """Backend and reason.  Raises ``UsageError`` if given here for a script that initializes its own group."""
     if about.init:
         return backends.choose_here(backend, local_ranks)
     if backend != "auto" or timeout is not None:
@@ -78,7 +78,7 @@ def _world_size(value: object) -> int:
 
 
 def seconds(name: str, value: object) -> float:
-    """A duration in seconds.  ``UsageError`` if it is none."""
+    """Parse a duration in seconds.  Raises ``UsageError`` if it is invalid."""
     try:
         seconds = float(value)
     except (TypeError, ValueError):
@@ -89,9 +89,9 @@ def seconds(name: str, value: object) -> float:
 
 
 def _directory(out: str | Path | None) -> tuple[Path, Folder | None]:
-    """A folder for the run: the given one, if it holds no run yet, or one that goes with the ``Run``.
+    """The run directory: ``out``, which must not contain a run yet, or a temporary one removed with the ``Run``.
 
-    With BARRIER_LAB_KEEP set to a folder, every run that names none is kept there.
+    If BARRIER_LAB_KEEP is set to a directory, runs without ``out`` are kept there instead.
     """
     if out is None and (keep := os.environ.get("BARRIER_LAB_KEEP")):
         return Path(tempfile.mkdtemp(prefix="run-", dir=run_directory.make(keep))), None

@@ -1,4 +1,4 @@
-"""What a run directory tells: reading it needs no torch."""
+"""Read a run directory.  Does not require torch."""
 
 from barrier_lab.trace.model import Output, Place, Rank, Span, Trace
 from barrier_lab.trace.reader import read, to_dict

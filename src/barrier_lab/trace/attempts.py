@@ -1,4 +1,4 @@
-"""The attempts of a job that torchrun restarted: a folder, and below it one named ``restart-N`` for each later one."""
+"""The attempts of a job that torchrun restarted: the run directory, with a subdirectory ``restart-N`` per restart."""
 
 import re
 from pathlib import Path
@@ -14,19 +14,19 @@ KNOWN = (
 
 
 def attempts(directory: Path) -> list[Path]:
-    """The folders of all attempts, the first one's first; ``directory`` alone if there was one."""
+    """The directories of all attempts in order, starting with ``directory`` itself."""
     later = [(int(found[1]), path) for path in directory.glob("restart-*") if (found := _NAME.fullmatch(path.name))]
     return [directory, *(path for _, path in sorted(later))]
 
 
 def number(directory: Path) -> int:
-    """1 for a first attempt, 2 for the folder ``restart-1``."""
+    """The number of an attempt: 1 for the first, 2 for ``restart-1``, and so on."""
     found = _NAME.fullmatch(directory.name)
     return int(found[1]) + 1 if found else 1
 
 
 def known_cause(trace: Trace, outcome: str) -> str | None:
-    """What is known of a later attempt whose ranks did not come together."""
+    """A known cause if the ranks of a restarted attempt did not join their process group, else None."""
     if number(trace.directory) == 1 or outcome == "completed" or trace.backend == "nccl":
         return None
     return KNOWN if any(map(_did_not_join, trace.ranks)) else None

@@ -1,6 +1,6 @@
-"""The events of one rank's trace file, and the spans that they are the ends of.
+"""Read the events of a rank's trace file and pair them to spans.
 
-Reading accepts what a crash leaves behind: a file without its end, or a torn last line.
+Tolerates what a crash leaves behind: a file without its end, or a truncated last line.
 """
 
 import json
@@ -10,10 +10,10 @@ from barrier_lab.trace.model import Place, Span
 
 
 def read_events(path: Path) -> list[dict]:
-    """The events of one trace file: one a line; a torn line is left out."""
+    """Read the events of a trace file, one per line, and skip truncated lines."""
     data = path.read_bytes().strip().removeprefix(b"[").removesuffix(b"]")
     events = []
-    for whole in (data, data.rpartition(b"\n")[0]):  # at once if possible, maybe without a torn last line: it is faster
+    for whole in (data, data.rpartition(b"\n")[0]):  # all at once, or without a truncated last line: faster
         try:
             events = json.loads(b"[" + whole.strip().rstrip(b",") + b"]")
             break
@@ -32,7 +32,7 @@ def _read_line(line: bytes) -> list:
 
 
 def spans(number: int, events: list[dict], start: float) -> list[Span]:
-    """Pair the events: B with E by (thread, op) or nesting, b with e by id; a blocking call keeps its B/E pair only."""
+    """Pair B with E and b with e events by ``op``; of a blocking call, only the B/E pair becomes a span."""
     in_flight: dict[int, Span] = {}
     blocking: dict[int, Span] = {}
     paths: dict[int, tuple[Place, ...]] = {}
@@ -76,7 +76,7 @@ def _span(number: int, event: dict, start: float, paths: dict, threads: dict) ->
         op=args["op"],
         thread=threads.get(event.get("tid")),
     )
-    if len(args) > 6:  # the first fields are those of every event
+    if len(args) > 6:  # every event has the first six
         span.callers = paths.get(args.get("path"), ())
         for key in _FACTS & args.keys():
             setattr(span, key, args[key])

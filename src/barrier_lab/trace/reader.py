@@ -1,10 +1,10 @@
-"""Read a run directory: traces, logs, stacks and ``run.json`` become one :class:`Trace`.
+"""Read a run directory (traces, logs, stacks and ``run.json``) into a :class:`Trace`.
 
-A run directory is the only thing that the writing side (``runner``, ``rank``, ``recording``) and the
-reading side (``trace``, ``diagnose``, ``timeline``) share.  Reading needs no torch and accepts
-what a crash leaves behind: a file without its end, a torn last line, a rank without any file.
+The run directory is the only interface between the writing side (``runner``, ``rank``, ``recording``) and the reading
+side (``trace``, ``diagnose``, ``timeline``).  Reading does not require torch and tolerates what a crash leaves behind:
+a file without its end, a truncated last line, a rank without files.
 
-Times are seconds from the common start of the ranks (t = 0); what came before is negative.
+Times are seconds since the common start of the ranks (t = 0), negative before it.
 """
 
 import gc
@@ -22,9 +22,9 @@ from barrier_lab.trace.stacks import calls_worker, makes_group, own_frames, stac
 
 
 def read(directory: str | Path) -> Trace:
-    """Read a run directory.  ``FileNotFoundError`` if it holds no run."""
+    """Read a run directory.  Raises ``FileNotFoundError`` if it contains no run."""
     collecting = gc.isenabled()
-    gc.disable()  # it would search hundreds of thousands of new events for cycles again and again: twice the time
+    gc.disable()  # scanning hundreds of thousands of new events for cycles doubles the time
     try:
         return _read(Path(directory))
     finally:
@@ -65,7 +65,7 @@ def _read(directory: Path) -> Trace:
 
 
 def to_dict(trace: Trace) -> dict:
-    """The JSON object of ``--json``, without outcome and verdict."""
+    """The dict that ``--json`` prints, without outcome and verdict."""
     ranks = []
     for rank in trace.ranks:
         spans = [{k: v for k, v in asdict(s).items() if k not in _UNTOLD} for s in rank.spans]
@@ -90,7 +90,7 @@ _UNTOLD = ("rank", "function", "handle")
 
 
 def _is_running(run: dict) -> bool:
-    """Whether the command that this run records has not ended."""
+    """Whether the recorded command is still running."""
     if run.get("runner_pid") is None or run.get("host") != socket.gethostname():
         return False
     try:
@@ -103,13 +103,13 @@ def _is_running(run: dict) -> bool:
 
 
 def _first_about(events: dict[int, list[dict]]) -> dict:
-    """What the first rank says of the run, with the backend that the script chose if nobody chose it before."""
+    """Facts about the run from the first rank's trace, with the backend the script chose if it was not preset."""
     about = {}
     for rank in sorted(events):
         for event in events[rank]:
             if event.get("cat") == "meta" and event["name"] in ("rank", "backend"):
                 about |= {key: value for key, value in event["args"].items() if about.get(key) is None}
-            elif event.get("cat") == "group" and event["args"].get("backend"):  # of init_process_group
+            elif event.get("cat") == "group" and event["args"].get("backend"):  # from init_process_group
                 about["backend"] = about.get("backend") or event["args"]["backend"]
         if about:
             break
@@ -123,13 +123,13 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     if start is None:
         start = next((e["ts"] for e in events if "ts" in e), 0.0)
     rank.output = _read_output(run_directory.log_of(directory, number), start / 1e6)
-    if about.get("launcher") == "trace" and about.get("deadline"):  # it was interrupted then
+    if about.get("launcher") == "trace" and about.get("deadline"):  # the time of the interrupt
         events = _until(about["deadline"], events, start)
     stack = "" if _goes_on(events) else _read_text(run_directory.stack_of(directory, number))
     _take_stack(rank, stack, about.get("script"), events)
     if stack and about.get(
         "deadline"
-    ):  # between the deadline and its end, a rank may see others end: no part of the run
+    ):  # between the deadline and its own end, a rank may see others being killed: not part of the run
         events = _until(about["deadline"], events, start)
         rank.output = [line for line in rank.output if line.t <= about["deadline"]]
     rank.spans = spans(number, events, start)
@@ -147,13 +147,13 @@ def _until(moment: float, events: list[dict], start: float) -> list[dict]:
 
 
 def _goes_on(events: list[dict]) -> bool:
-    """Whether a rank made progress after it had written its stacks: a straggler that arrives is no hang."""
+    """Whether a rank made progress after dumping its stacks: a straggler that arrives late did not hang."""
     stalls = [i for i, event in enumerate(events) if event.get("cat") == "stall"]
     return bool(stalls) and any(event["ph"] in "BEbe" for event in events[stalls[-1] :])
 
 
 def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) -> None:
-    """Where the threads were, in the reader's own lines."""
+    """Set where the threads were in user code, from the stacks."""
     installed = next((e["args"]["folders"] for e in events if e.get("cat") == "installed"), ())
     frames = stack_frames(stack)
     if own := own_frames(frames, script, installed):
@@ -168,7 +168,7 @@ def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) 
 
 
 def _groups(ranks: list[Rank], events: dict[int, list[dict]]) -> dict[str, tuple[int, ...]]:
-    """The ranks of each group.  Groups to which ranks gave one name although their members differ are told apart."""
+    """The ranks of each group.  Groups of the same name with different members get distinct names."""
     said: dict[int, dict[str, tuple[int, ...]]] = {}
     for number, found in events.items():
         marks = (e["args"] for e in found if e.get("cat") == "group" and e["name"] == "group")
@@ -186,7 +186,7 @@ def _groups(ranks: list[Rank], events: dict[int, list[dict]]) -> dict[str, tuple
 
 
 def _label_groups(ranks: list[Rank], groups: dict[str, tuple[int, ...]]) -> None:
-    """Give each call on another group than the default one the words for its group."""
+    """Label each call on a non-default group with a description of the group."""
     labels: dict[str | None, str] = {}
     alike: Counter = Counter()
     for name, members in groups.items():
@@ -234,7 +234,7 @@ def _read_text(path: Path) -> str:
 
 
 def _read_output(path: Path, start: float) -> list[Output]:
-    """Lines of ``rankN.log``: ``<monotonic seconds> <out|err> <text>``."""
+    """Parse ``rankN.log``, whose lines are ``<monotonic seconds> <out|err> <text>``."""
     lines = []
     for line in _read_text(path).split("\n"):
         stamp, _, rest = line.partition(" ")
@@ -247,7 +247,7 @@ def _read_output(path: Path, start: float) -> list[Output]:
 
 
 def _mark_blocked_below_python(rank: Rank) -> None:
-    """A collective that C++ started and that never completed blocks the rank if the rank is still on its line."""
+    """Mark incomplete collectives started from C++ as blocking if the rank is still on the line that called them."""
     here = rank.stuck_at
     for span in rank.spans:
         if here and span.end is None and span.kind == "collective" and not span.handle and span.thread is None:

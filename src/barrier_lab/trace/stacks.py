@@ -1,4 +1,4 @@
-"""Where the threads of a rank were: read from the stacks that faulthandler wrote."""
+"""Parse the thread stacks of a rank, as dumped by faulthandler."""
 
 import os
 import re
@@ -9,19 +9,19 @@ from barrier_lab.trace.model import Place
 
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<ident>[0-9a-f]+).*\n", flags=re.MULTILINE)
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
-# The second one is where an older version had it.
+# The second is its path in an older version.
 _MAIN = (f"barrier_lab{os.sep}rank{os.sep}main.py", f"barrier_lab{os.sep}rank.py")
 _MAKES_GROUP = {"init_process_group", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"}
 
 
 def thread_frames(text: str) -> dict[int, list[Place]]:
-    """The frames of each thread in faulthandler's text, innermost first, by thread; the main thread is the last."""
+    """The frames of each thread, innermost first, by thread identifier.  The main thread comes last."""
     pieces = _THREAD.split(text)
     return {int(ident, 16): _frames(body) for ident, body in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
 def stack_frames(text: str) -> list[Place]:
-    """The frames of the main thread, innermost first; none if there is no stack."""
+    """The frames of the main thread, innermost first; empty if there is no stack."""
     threads = thread_frames(text)
     return next(reversed(threads.values())) if threads else []
 
@@ -32,18 +32,18 @@ def _frames(text: str) -> list[Place]:
 
 
 def makes_group(frame: Place) -> bool:
-    """A call in which ranks wait for each other at the store."""
+    """Whether a frame is a torch function that creates a group, in which ranks wait for each other at the store."""
     return frame.function in _MAKES_GROUP and f"{os.sep}torch{os.sep}distributed{os.sep}" in frame.file
 
 
 def calls_worker(frame: Place) -> bool:
-    """The launcher's own frame below every worker: it is the innermost when the worker has returned."""
+    """Whether a frame is the launcher's frame that calls the worker, and is innermost once the worker has returned."""
     return frame.function == "run_worker" and frame.file.endswith(_MAIN)
 
 
 def own_frames(frames: list[Place], script: str | None, installed: Sequence[str]) -> list[Place]:
-    """The frames of the reader's files, innermost first, down to the launcher's."""
-    written = (script or "").encode("ascii", "backslashreplace").decode()  # as faulthandler writes a name
+    """The user-code frames, innermost first, up to the launcher's frame."""
+    written = (script or "").encode("ascii", "backslashreplace").decode()  # as faulthandler escapes file names
     found = []
     for frame in frames:
         if calls_worker(frame):

@@ -1,4 +1,4 @@
-"""Tell the reader's own lines of a printed traceback from those of installed code."""
+"""Tell user-code lines of a printed traceback from those of installed code."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ _CODE = re.compile(r"^(?:\[rank\d+\]: )?    ")
 
 
 def owners(lines: Iterable[str]) -> Iterator[str | None]:
-    """For each line: whose frame it is part of, as "torch"; None for all other lines."""
+    """For each line, the owner of its frame if that is library code, such as "torch"; None for all other lines."""
     whose = None
     for line in lines:
         if frame := _FRAME.match(line):
