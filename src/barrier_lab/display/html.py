@@ -1,4 +1,4 @@
-"""A run as HTML, for the page of a lesson or a notebook: what the ranks printed, the timeline, the verdict."""
+"""Render a run as HTML for a lesson or a notebook: output, timeline and verdict."""
 
 import html
 from itertools import groupby
@@ -10,7 +10,7 @@ SHOWN_LINES = 60  # of output
 
 
 def to_html(trace: Trace, outcome: str, verdict: str) -> str:
-    """The whole run."""
+    """The complete run: output, timeline and verdict."""
     from barrier_lab import timeline  # matplotlib takes half a second to import
 
     said = f'<p class="bl-verdict bl-{outcome}"><strong>{outcome}</strong> {html.escape(verdict)}</p>'
@@ -18,7 +18,7 @@ def to_html(trace: Trace, outcome: str, verdict: str) -> str:
 
 
 def output_html(trace: Trace) -> str:
-    """What the ranks printed, in order of time; a long line is wrapped below its own text."""
+    """The output of all ranks, sorted by time; a long line wraps with a hanging indent."""
     pairs = [(rank.rank, line) for rank in trace.ranks for line in folded(rank.output)]
     pairs.sort(key=lambda pair: pair[1].t)
     shown = [
@@ -33,7 +33,7 @@ def output_html(trace: Trace) -> str:
 
 
 def folded(output: list[Output]) -> list[Output]:
-    """A rank's lines, with one line in place of the frames of a traceback that are not in the reader's files."""
+    """A rank's output, with library frames of tracebacks collapsed to one line each."""
     kept: list[Output] = []
     pairs = zip(owners(line.text for line in output), output, strict=True)
     for foreign, group in groupby(pairs, key=lambda pair: pair[0] is not None):

@@ -1,4 +1,4 @@
-"""What a person sees in a notebook while ranks run: one line below the cell, which ends as the time it took."""
+"""Progress of a run in a notebook: one line below the cell, which ends up showing how long the run took."""
 
 import contextlib
 import os
@@ -7,17 +7,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-SWITCH = "BARRIER_LAB_PROGRESS"  # "off" where nobody watches, as in the build of the book
-EVERY = 0.5  # seconds between two texts
+SWITCH = "BARRIER_LAB_PROGRESS"  # "off" if nobody watches, as when building the book
+EVERY = 0.5  # seconds between updates
 
-Show = Callable[[Callable[[], str]], None]  # takes what to call for the text, and calls it only when a text is due
+Show = Callable[[Callable[[], str]], None]  # takes a function that returns the text, called only when an update is due
 
-_handles: dict[str, object] = {}  # by the request to run a cell: a cell with ten runs has one line, not ten
+_handles: dict[str, object] = {}  # by execution request, so that a cell with ten runs has one line, not ten
 
 
 @contextlib.contextmanager
 def watch(name: str) -> Iterator[Show | None]:
-    """Show that ``name`` runs, as long as the block lasts; None where there is no notebook to show it in."""
+    """Show progress of ``name`` during the block.  Yields None outside a notebook."""
     shell = _shell()
     if shell is None:
         yield None
@@ -38,7 +38,7 @@ def watch(name: str) -> Iterator[Show | None]:
 
 
 def _shell():
-    """The kernel's shell, if this is the thread in which it runs cells."""
+    """The kernel's shell if this is the thread that runs cells, else None."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     main = threading.current_thread() is threading.main_thread()
@@ -46,7 +46,7 @@ def _shell():
 
 
 def _line(cell: str, text: str) -> Callable[[str], None]:
-    """The line of a cell, begun with ``text`` if it has none yet: what writes it anew."""
+    """Show ``text`` in the progress line of a cell, and return a function that updates the line."""
     from IPython.display import display
 
     def write(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a person sees in the terminal while ranks run: their lines, and what each is doing now."""
+"""Terminal output of a run: the ranks' lines, what each rank is doing now, and the result."""
 
 import contextlib
 import errno
@@ -19,19 +19,19 @@ from barrier_lab.run_directory import traces
 from barrier_lab.trace.model import Trace
 
 COLOURS = ("blue", "dark_orange3", "green", "magenta")
-_TAIL = 4096  # bytes of a trace that hold at least its last event
-_BLANKS = 1 << 16  # the most that follow it while the rank writes (lines.CHUNK)
+_TAIL = 4096  # bytes at the end of a trace that contain at least its last event
+_BLANKS = 1 << 16  # most blank bytes after it while the rank writes (trace_file.CHUNK)
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leave to ``cli`` what happens when the reader of our output has gone."""
+        """Let ``cli`` handle a closed output pipe."""
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 @contextlib.contextmanager
 def watch(quiet: bool) -> Iterator[tuple]:
-    """Give the callbacks ``on_line`` and ``on_tick`` for a launch.  ``quiet``: nothing on stdout."""
+    """Yield the callbacks ``on_line`` and ``on_tick`` for a launch.  ``quiet``: print nothing on stdout."""
     errors = _Console(stderr=True, highlight=False)
     lines = _Console(highlight=False, soft_wrap=True)
     if quiet or not errors.is_terminal:
@@ -40,7 +40,7 @@ def watch(quiet: bool) -> Iterator[tuple]:
     with Live(
         console=errors, refresh_per_second=5, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as live:
-        shown = errors if lines.is_terminal else lines  # on one screen, the live line must know of the others
+        shown = errors if lines.is_terminal else lines  # on the same terminal, rich must coordinate both
         yield (lambda *line: _print(shown, *line)), _ticker(live)
 
 
@@ -66,7 +66,7 @@ def _ticker(live: Live):
 
 
 def doing_now(directory: Path) -> Text:
-    """One line: what each rank is doing, from the last event of its trace."""
+    """One line with what each rank is doing, from the last event of its trace."""
     paths = traces(directory).values()
     line = Text("now: ")
     for rank, path in enumerate(paths):
@@ -105,13 +105,13 @@ def _last_events(path: Path) -> list[dict]:
 
 
 def show_waits(trace: Trace, file: TextIO | None = None) -> None:
-    """Print how long each rank waited, where, and for whom; nothing if nobody waited."""
+    """Print how long each rank waited, where, and for which rank.  Prints nothing if no rank waited."""
     if lines := waiting_times.table(trace):
         print("", *lines, sep="\n", file=file or sys.stdout)
 
 
 def conclude(finished) -> None:
-    """Print backend, outcome and verdict of a run."""
+    """Print the backend, outcome and verdict of a run."""
     console = _Console(highlight=False, soft_wrap=True)
     trace = finished.trace
     ranks = "1 rank" if trace.world_size == 1 else f"{trace.world_size} ranks"

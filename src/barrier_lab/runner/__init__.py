@@ -1,1 +1,1 @@
-"""Start the ranks of a run, watch over them, and end them all."""
+"""Start, supervise and terminate the ranks of a run."""

@@ -1,6 +1,6 @@
-"""Start ranks, keep the deadline, end them all.
+"""Launch the ranks of a run, enforce the deadline, and terminate them all.
 
-``launch`` blocks until every rank has ended or was ended, and writes ``run.json``.  Nothing outlives it:
+``launch`` blocks until every rank has ended or been killed, and writes ``run.json``.  No process outlives it:
 each rank holds a lifeline (see ``lifeline``), and its process group is killed when the rank ends.
 """
 
@@ -32,10 +32,10 @@ def launch(
     on_tick: Callable[[], None] | None = None,
     cancel: threading.Event | None = None,
 ) -> str:
-    """Run a plan to its end and return the outcome.
+    """Run a plan to completion and return the outcome.
 
-    ``UsageError`` if the script cannot be imported.
-    ``KeyboardInterrupt`` while it waits, or ``cancel``, ends the ranks and gives the outcome "interrupted".
+    A ``KeyboardInterrupt`` or setting ``cancel`` terminates the ranks; the outcome is then "interrupted".
+    Raises ``UsageError`` if the script cannot be imported.
     """
     began = time.monotonic()
     open_standard_streams()
@@ -54,7 +54,7 @@ def launch(
                 collect_stacks(plan, ranks)
             end_all(ranks, state, on_line)
             result = _result(plan, ranks, state, outcome, message, began)
-            with contextlib.suppress(OSError):  # the disk is full, or the folder gone: what there is can still be read
+            with contextlib.suppress(OSError):  # disk full or folder removed: what was written remains readable
                 _write_run(plan, result)
     if state.import_error:
         name = Path(plan.script).name
@@ -63,7 +63,7 @@ def launch(
 
 
 def _agent_store() -> dist.TCPStore:
-    """The store at which the ranks meet, held here as torchrun's agent holds it: on a free port of the loopback."""
+    """Create the rendezvous store on a free loopback port, as torchrun's agent does."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.bind(("127.0.0.1", 0))
     listener.listen(128)
@@ -79,9 +79,9 @@ def _agent_store() -> dist.TCPStore:
 
 
 def _environment(plan: Plan, port: int) -> dict[str, str]:
-    """The environment that all ranks have: the caller's, and what torchrun would give them.
+    """The environment common to all ranks: the caller's, plus the variables that torchrun sets.
 
-    One thread a rank unless the caller says otherwise, and sockets on the loopback.
+    Defaults, which the caller can override: one thread per rank, and sockets on the loopback interface.
     """
     size = str(plan.world_size)
     defaults = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform.startswith("linux") else "lo0"}
@@ -100,7 +100,7 @@ def _environment(plan: Plan, port: int) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Let no second Ctrl-C, and no other handler of ours, stop the cleaning up."""
+    """Ignore signals that would interrupt the cleanup, such as a second Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -130,7 +130,7 @@ def _result(plan, ranks, state, outcome, message, began) -> dict:
 
 
 def _write_run(plan: Plan, result: dict) -> None:
-    """Write what is planned and what came of it."""
+    """Write the plan and its result to ``run.json``."""
     versions = {"torch": str(torch.__version__), "python": sys.version.split()[0]}
     facts = plan.facts() | {"start_method": plan.launcher}
     write_run_json(Path(plan.directory), versions | facts | result)

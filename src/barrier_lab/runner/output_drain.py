@@ -1,6 +1,6 @@
-"""Take what a rank prints out of its pipe, and split it into lines and notes.
+"""Read a rank's output from its pipe and split it into lines and notes.
 
-Lines without a stamp come from C or C++ and get their time of arrival.
+Lines without a timestamp come from C or C++ and get their time of arrival.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ from barrier_lab.rank.output import END, LONGEST, NOTE, STAMP
 
 
 class Drain:
-    """Reads one pipe of a rank: splits it into lines, tells notes from output."""
+    """Reads one pipe of a rank, splits it into lines, and separates notes from output."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_blocking(descriptor, False)
@@ -20,7 +20,7 @@ class Drain:
         self._rest = b""
 
     def read(self) -> list[tuple[float | None, str]]:
-        """The lines that have come: (time, text), and (None, note) for a note."""
+        """Read available data.  Returns complete lines as (time, text), and notes as (None, note)."""
         try:
             data = os.read(self.descriptor, 65536)
         except BlockingIOError:
@@ -30,7 +30,7 @@ class Drain:
         if not data:
             self.closed = True
         *lines, self._rest = (self._rest + data).split(b"\n")
-        if self._rest and (self.closed or len(self._rest) > LONGEST):  # a last or an endless line
+        if self._rest and (self.closed or len(self._rest) > LONGEST):  # the last line, or one that is too long
             lines.append(self._rest)
             self._rest = b""
         now = time.monotonic()
@@ -38,7 +38,7 @@ class Drain:
 
 
 def _decode(line: bytes, now: float) -> tuple[float | None, str]:
-    """Moment and text of a line.  What only looks like a stamp comes from below Python, which may print anything."""
+    """Time and text of a line.  An invalid timestamp is kept as text: C and C++ may print anything."""
     text = line.decode("utf-8", "replace")
     if text.startswith(NOTE):
         return None, text[1:]

@@ -1,4 +1,4 @@
-"""The processes of a run: start ranks by ``torch.multiprocessing``, and end them with their children."""
+"""Start rank processes with ``torch.multiprocessing``, and kill them with their children."""
 
 import contextlib
 import multiprocessing.forkserver
@@ -28,31 +28,31 @@ _SERVER_VARIABLES = ("CUDA_", "GLOO_", "MKL_", "NCCL_", "OMP_", "TORCH_")
 
 @dataclass(slots=True)
 class RankProcess:
-    """The runner's side of one rank."""
+    """The runner's state of one rank."""
 
     number: int
     process: object
-    lifeline: tuple[int, int] | None  # its reading and its writing end; None once the rank and its children are ended
+    lifeline: tuple[int, int] | None  # read end, write end; None once the rank and its children were killed
     drains: dict[int, tuple[str, Drain]]  # descriptor -> (stream, drain)
     log: Log
     pidfd: int | None
     method: str
-    gone_since: float | None = None  # when it was seen to be gone, before its exit code is known
+    gone_since: float | None = None  # when it was found to have ended; its exit code may come later
     exit_code: int | None = None
     signal: str | None = None
     alive: bool = True
 
 
-# multiprocessing looks at all its children whenever one starts, and two threads that read one child's end at the same
-# time get a wrong exit code: starts and ends go one at a time.
+# multiprocessing polls all its children whenever it starts one, and two threads that poll the same child concurrently
+# get a wrong exit code.  The lock serializes starting and polling.
 _children = threading.Lock()
-_server: tuple[dict[str, str], set[str]] | None = None  # the environment of the forkserver, and what it has imported
+_server: tuple[dict[str, str], set[str]] | None = None  # environment and imported modules of the forkserver
 _served: list[RankProcess] = []
 _lifelines: set[int] = set()
 
 
 def start(plan: Plan, environment: dict[str, str], ranks: list[RankProcess]) -> None:
-    """Start all ranks, and add each to ``ranks``.  ``UsageError`` where the system does not let us."""
+    """Start all ranks and append each to ``ranks``.  Raises ``UsageError`` if the system refuses."""
     context = torch.multiprocessing.get_context(plan.launcher)
     try:
         with _children, _hidden_main():
@@ -70,16 +70,16 @@ def start(plan: Plan, environment: dict[str, str], ranks: list[RankProcess]) -> 
 
 
 def open_standard_streams() -> None:
-    """Fill the places of closed standard streams: a pipe that took one would be inherited by every child."""
+    """Reopen closed standard streams on /dev/null: a pipe with such a descriptor would be inherited by every child."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is this one
 
 
 def _leave_server_to_parent() -> None:
-    """A forked process needs a forkserver of its own."""
+    """Detach a forked process from its parent's forkserver: it needs its own."""
     server = multiprocessing.forkserver._forkserver
     if server._forkserver_alive_fd is not None:
         os.close(server._forkserver_alive_fd)
@@ -88,7 +88,7 @@ def _leave_server_to_parent() -> None:
 
 
 def _let_lifelines_go() -> None:
-    """A forked process that kept them would keep the ranks from seeing the end of their runner."""
+    """Close the lifelines in a forked process, where they would hide the end of the runner from the ranks."""
     for descriptor in _lifelines:
         os.close(descriptor)
     _lifelines.clear()
@@ -118,14 +118,14 @@ def _start_rank(context, plan: Plan, number: int, environment: dict[str, str]) -
 
 
 def _taken(connection) -> int:
-    """The descriptor of a connection, which no longer closes it."""
+    """Duplicate the descriptor of a connection and close the connection."""
     descriptor = os.dup(connection.fileno())
     connection.close()
     return descriptor
 
 
 def _pidfd(pid: int) -> int | None:
-    """A handle on the process itself: readable when it ends, whatever its children keep open."""
+    """Open a pidfd of the process, which is readable once it ends, whatever its children keep open."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
@@ -134,7 +134,7 @@ def _pidfd(pid: int) -> int | None:
 
 @contextlib.contextmanager
 def _hidden_main() -> Iterator[None]:
-    """Keep multiprocessing from running the caller's script again, as ``__mp_main__``, in each rank."""
+    """Keep multiprocessing from importing the caller's script again, as ``__mp_main__``, in each rank."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
     try:
@@ -144,15 +144,15 @@ def _hidden_main() -> Iterator[None]:
 
 
 def _prepare_forkserver(context, script: Path) -> None:
-    """See to a server that has imported what the script needs, under the variables that torch reads at import.
+    """Make sure that the forkserver preloads what the script needs, under the variables that torch reads at import.
 
-    A server that still serves ranks is left alone: they would lose their exit codes.
+    A server with running ranks is not restarted, since their exit codes would be lost.
     """
     global _server
     variables = {k: v for k, v in os.environ.items() if k.startswith(_SERVER_VARIABLES)}
     modules = {"torch", "torch.distributed"}
     if "DistributedDataParallel" in script.read_text(errors="replace"):
-        modules.add("torch._dynamo")  # a second of work that its constructor would leave to each rank
+        modules.add("torch._dynamo")  # takes a second, which each rank would spend in the DDP constructor
     if _server:
         _served[:] = [one for one in _served if one.alive]
         if _served or (_server[0] == variables and modules <= _server[1]):
@@ -164,16 +164,16 @@ def _prepare_forkserver(context, script: Path) -> None:
 
 
 def has_ended(one: RankProcess) -> bool:
-    """Whether the rank's own process is gone."""
+    """Whether the rank's own process has ended."""
     if one.pidfd is None:
         return exit_code(one) is not None
     return is_readable(one.pidfd, 0)
 
 
 def exit_code(one: RankProcess, within: float = 0.0) -> int | None:
-    """The exit code of a rank: negative for a signal, None if it is not known within so many seconds.
+    """The exit code of a rank: negative for a signal, None if not available within ``within`` seconds.
 
-    Nothing is locked while this waits: one rank that does not end must not hold up the others, and other runs.
+    Does not hold the lock while waiting, so that a rank that does not end cannot block other ranks and runs.
     """
     limit = time.monotonic() + within
     while True:
@@ -190,14 +190,14 @@ def exit_code(one: RankProcess, within: float = 0.0) -> int | None:
 
 
 def is_readable(descriptor: int, within: float) -> bool:
-    """Something can be read from the descriptor, its end included, within so many seconds."""
+    """Whether the descriptor becomes readable, or reaches end of file, within ``within`` seconds."""
     with selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
         return bool(selector.select(timeout=within))
 
 
 def send(one: RankProcess, number: int) -> None:
-    """A signal to the rank's own process, if it is still there: its number may have passed to a process of others."""
+    """Send a signal to the rank's process if it still exists: its pid may have been reused."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if one.pidfd is not None:
             signal.pidfd_send_signal(one.pidfd, number)
@@ -206,17 +206,17 @@ def send(one: RankProcess, number: int) -> None:
 
 
 def end_group(one: RankProcess) -> None:
-    """SIGKILL to the rank and its children, also if the rank itself is gone.
+    """Send SIGKILL to the rank and its children, even if the rank itself has ended.
 
-    The kernel sends it to what is left of the rank's process group when the lifeline's writing end closes, since the
-    reading end is held open here as well: it knows the group itself, not its number, which may be another's by now.
+    When the write end of the lifeline closes, the kernel signals the remaining processes of the rank's process group,
+    since the read end is also open here.  Unlike a group id, which may have been reused, this always means that group.
     """
     if one.lifeline is None:
         return
     if not lifeline.KERNEL_KILLS:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(one.process.pid, signal.SIGKILL)
-    send(one, signal.SIGKILL)  # for a rank that has not taken hold of its lifeline yet
+    send(one, signal.SIGKILL)  # for a rank that has not set up its lifeline yet
     reading, writing = one.lifeline
     one.lifeline = None
     _lifelines.difference_update((reading, writing))

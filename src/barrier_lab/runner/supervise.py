@@ -1,4 +1,4 @@
-"""Watch over the ranks of a run: take their output, notice their ends, decide when the run is over."""
+"""Supervise the ranks of a run: read their output, detect exits, and decide when the run is over."""
 
 import os
 import selectors
@@ -14,13 +14,13 @@ from barrier_lab.rank.deadline import STACK_SIGNAL
 from barrier_lab.run_directory import stack_of
 from barrier_lab.runner.rank_processes import RankProcess, end_group, exit_code, has_ended, is_readable, send
 
-GRACE = 5.0  # seconds that the others get, after a rank failed, to say what they see
-CODE_TIME = 10.0  # seconds for the exit code of a rank that has ended to become known
-STACK_TIME = 2.0  # the most seconds for the ranks to write their stacks once the deadline has passed
-ASK_AFTER = 0.15  # seconds of these, after which a rank without one is asked
-STILL = 0.05  # seconds in which no stack grows: then they are whole
+GRACE = 5.0  # seconds that the other ranks get, after one failed, to report their errors
+CODE_TIME = 10.0  # most seconds to wait for the exit code of a rank that has ended
+STACK_TIME = 2.0  # most seconds to wait for the stacks after the deadline
+ASK_AFTER = 0.15  # seconds of these after which a rank without stacks is signalled
+STILL = 0.05  # seconds without growth after which the stacks are complete
 
-OnLine = Callable[[int, float | None, str, str], None]  # rank, seconds from t = 0 (None before it), stream, text
+OnLine = Callable[[int, float | None, str, str], None]  # rank, seconds since t = 0 (or None), stream, text
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class State:
 
 
 def supervise(plan: Plan, ranks: list[RankProcess], state: State, on_line, on_tick, cancel) -> tuple[str, str | None]:
-    """Drain output and watch for ends until the run is over.  Returns outcome and, if there is one, a message."""
+    """Read output and watch for exits until the run is over.  Returns the outcome and a message or None."""
     began = time.monotonic()
     with selectors.DefaultSelector() as selector:
         for one in ranks:
@@ -53,7 +53,7 @@ def supervise(plan: Plan, ranks: list[RankProcess], state: State, on_line, on_ti
 
 
 def _pause(plan: Plan, state: State) -> float:
-    """How long the loop may sleep: until the deadline, but no longer than it takes to notice a ``cancel``."""
+    """Timeout of the loop in seconds: until the deadline, but short enough to notice ``cancel``."""
     if state.start_ns is None:
         return 0.1
     left = state.start_ns / 1e9 + plan.deadline - time.monotonic()
@@ -70,7 +70,7 @@ def _over(plan: Plan, ranks, state: State, began: float, cancel) -> tuple[str, s
         return "interrupted", None
     if state.failed_at and now > state.failed_at + GRACE:
         return "failed", None
-    # A rank that has ended while others were being started may still wait for its exit code to be read.
+    # A rank that ended while others were being started may still be waiting for its exit code to be read.
     there = any(one.alive and one.gone_since is None for one in ranks)
     if there and state.start_ns is not None and now > state.start_ns / 1e9 + plan.deadline:
         return ("failed" if state.failed_at else "hung"), None
@@ -84,7 +84,7 @@ def _over(plan: Plan, ranks, state: State, began: float, cancel) -> tuple[str, s
 
 
 def _drain(one: RankProcess, descriptor: int, state: State, on_line: OnLine | None) -> bool:
-    """Take what one pipe holds; False when it has closed."""
+    """Process the available data of a pipe.  Returns False once it is closed."""
     stream, drain = one.drains[descriptor]
     for t, text in drain.read():
         if t is None:
@@ -104,21 +104,21 @@ def _take_note(one: RankProcess, text: str, state: State) -> None:
 
 
 def _keep(one: RankProcess, t: float, stream: str, text: str, state: State, on_line: OnLine | None) -> None:
-    """Log a line and show it, until the rank has printed too much."""
+    """Log and show a line, up to the output limit of the rank."""
     kept = one.log.keep(t, stream, text)
     if kept is not None and on_line:
         on_line(one.number, t - state.start_ns / 1e9 if state.start_ns else None, stream, kept)
 
 
 def _note_end(one: RankProcess, state: State) -> None:
-    """Notice that a rank has ended, and end its children."""
+    """If a rank has ended, kill its children and record its exit code or signal."""
     if not one.alive or not has_ended(one):
         return
     end_group(one)
     one.gone_since = one.gone_since or time.monotonic()
     code = exit_code(one, within=0.05)
     if code is None and time.monotonic() < one.gone_since + CODE_TIME:
-        return  # a forkserver, which is told first, has not said it yet
+        return  # the forkserver learns it first and has not passed it on yet
     one.alive = False
     if code is not None and code < 0:
         one.signal = _signal_name(-code)
@@ -136,7 +136,7 @@ def _signal_name(number: int) -> str:
 
 
 def collect_stacks(plan: Plan, ranks: list[RankProcess]) -> None:
-    """Wait for the stacks that the deadline makes each rank write; ask those that did not."""
+    """Wait for the stacks that each rank dumps at the deadline, and signal the ranks that did not."""
     paths = [stack_of(Path(plan.directory), one.number) for one in ranks]
     began = whole_since = time.monotonic()
     sizes: list[int] = []
@@ -156,7 +156,7 @@ def collect_stacks(plan: Plan, ranks: list[RankProcess]) -> None:
 
 
 def _size(path: Path) -> int:
-    """The bytes of a stack: 0 for an empty one, and -1 for one of a rank that did not come so far."""
+    """Size of a stack file in bytes; -1 if the rank did not get as far as creating it."""
     try:
         return path.stat().st_size
     except OSError:
@@ -164,17 +164,17 @@ def _size(path: Path) -> int:
 
 
 def end_all(ranks: list[RankProcess], state: State, on_line: OnLine | None) -> None:
-    """Kill what is left, take what it still had to say, and give back every descriptor."""
+    """Kill the remaining ranks, read their remaining output, and close all descriptors."""
     for one in ranks:
         if one.alive:
-            send(one, signal.SIGSTOP)  # first all stop: no rank may see another one die
+            send(one, signal.SIGSTOP)  # stop all of them first, so that no rank sees another one die
     for one in ranks:
         end_group(one)
     limit = time.monotonic() + 5.0  # for all of them together
     for one in ranks:
         exit_code(one, within=max(0.0, limit - time.monotonic()))
         for descriptor in one.drains:
-            drained = time.monotonic() + 0.5  # a child with a session of its own may hold the pipe open
+            drained = time.monotonic() + 0.5  # a child in another session may hold the pipe open
             while not one.drains[descriptor][1].closed and time.monotonic() < drained and is_readable(descriptor, 0.05):
                 _drain(one, descriptor, state, on_line)
             os.close(descriptor)

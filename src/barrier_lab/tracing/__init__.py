@@ -1,1 +1,1 @@
-"""Record any program that makes a process group, however it is started, without changing it."""
+"""Record any program that initializes a process group, without changing it and with any launcher."""

@@ -1,4 +1,4 @@
-"""``python -m barrier_lab trace -- COMMAND``: run a command, and record every process below it that makes a group."""
+"""``python -m barrier_lab trace -- COMMAND``: run a command and record its processes that initialize a group."""
 
 import os
 import signal
@@ -14,20 +14,20 @@ from barrier_lab.errors import UsageError
 from barrier_lab.planning.prepare import seconds
 from barrier_lab.tracing.rank import STALL, TRACE, ZERO
 
-BEFORE = 0.5  # seconds: a Ctrl-C may reach the ranks before it reaches us
+BEFORE = 0.5  # seconds; Ctrl-C may reach the ranks before it reaches this process
 STARTUP = Path(__file__).with_name("startup")
 
 
 def environment(directory: Path, stall: float) -> dict[str, str]:
-    """The variables under which Python records into ``directory``."""
+    """The environment variables that make Python processes record into ``directory``."""
     path = os.pathsep.join(part for part in (str(STARTUP), os.environ.get("PYTHONPATH", "")) if part)
     return {TRACE: str(directory), STALL: f"{stall:g}", ZERO: str(time.monotonic_ns()), "PYTHONPATH": path}
 
 
 def trace(command: list[str], out: str | None, stall: object) -> tuple[Path, int]:
-    """Run the command to its end, or to an interrupt.  Returns the run directory and the command's exit code.
+    """Run the command until it ends or is interrupted.  Returns the run directory and the command's exit code.
 
-    ``UsageError`` if there is no command, or none of that name, or if the folder holds a run already.
+    Raises ``UsageError`` if there is no command, if it cannot be run, or if ``out`` already contains a run.
     """
     if not command:
         raise UsageError("There is no command: write it behind --, as in barrier_lab trace -- torchrun train.py.")
@@ -44,7 +44,7 @@ def trace(command: list[str], out: str | None, stall: object) -> tuple[Path, int
     result: dict[str, object] = {"command_exit_code": code}
     if interrupted_ns is None:
         result["outcome"] = "failed" if code else "completed"
-    else:  # what the ranks did after that is no part of what a reader asks for
+    else:  # what the ranks did after the interrupt is not of interest
         moment = (interrupted_ns - int(variables[ZERO])) / 1e9 - BEFORE
         result |= dict.fromkeys(("stopped", "deadline"), moment)
     _write(directory, command, result)
@@ -52,9 +52,9 @@ def trace(command: list[str], out: str | None, stall: object) -> tuple[Path, int
 
 
 def _wait(process: subprocess.Popen) -> tuple[int, int | None]:
-    """The exit code of the command, and when it was interrupted, in monotonic ns.
+    """Wait for the command.  Returns its exit code and when it was interrupted, in monotonic ns, or None.
 
-    A Ctrl-C at the terminal reaches the command as well; a request to end is passed on to it.
+    Ctrl-C in the terminal also reaches the command directly; SIGTERM and SIGHUP are forwarded to it.
     """
     interrupted: list[int] = []
 

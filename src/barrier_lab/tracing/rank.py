@@ -1,4 +1,4 @@
-"""Inside a rank of somebody else's program: record from its first process group on, and write stacks when it stalls."""
+"""In a rank of an arbitrary program: record from ``init_process_group`` on, and dump stacks when it stalls."""
 
 import atexit
 import functools
@@ -20,7 +20,7 @@ TRACE, STALL, ZERO = "BARRIER_LAB_TRACE", "BARRIER_LAB_STALL", "BARRIER_LAB_ZERO
 
 
 def watch(distributed: ModuleType) -> None:
-    """Begin to record when ``torch.distributed`` makes its first process group."""
+    """Start recording at the first call of ``init_process_group``."""
     from torch.distributed import distributed_c10d
 
     original = distributed.init_process_group
@@ -33,7 +33,7 @@ def watch(distributed: ModuleType) -> None:
             _begin(original, args, kwargs)
         except Exception as error:
             sys.stderr.write(f"barrier_lab: this process is not recorded: {type(error).__name__}: {error}\n")
-        return distributed_c10d.init_process_group(*args, **kwargs)  # wrapped anew, by the recorder
+        return distributed_c10d.init_process_group(*args, **kwargs)  # wrapped again, by the recorder
 
     for module in (distributed, distributed_c10d):
         module.init_process_group = init_process_group
@@ -59,7 +59,7 @@ def _begin(init: Any, args: tuple, kwargs: dict) -> None:
 
 
 def _directory() -> Path:
-    """The folder of this attempt of the job."""
+    """The run directory of this attempt, created if needed."""
     directory = Path(os.environ[TRACE])
     if restarts := _number(None, "TORCHELASTIC_RESTART_COUNT"):
         directory /= f"restart-{restarts}"
@@ -87,7 +87,7 @@ def _about(rank: int, world_size: int | None, script: Path) -> dict[str, object]
 
 
 def _number(given: object, variable: str) -> int | None:
-    """A number that is given and not negative, else that of an environment variable."""
+    """``given`` if it is a non-negative int, else the value of an environment variable, else None."""
     if isinstance(given, int) and given >= 0:
         return given
     text = os.environ.get(variable, "")
@@ -95,7 +95,7 @@ def _number(given: object, variable: str) -> int | None:
 
 
 def _record_ending(recorder: Any, script: Path) -> None:
-    """Record an exception that nobody caught, and that the process came to its end by itself."""
+    """Record an uncaught exception, and that the process exited by itself."""
     report = sys.excepthook
 
     @functools.wraps(report)

@@ -1,4 +1,4 @@
-"""Write the stacks of a rank when it has made no progress for a while.  Nothing is ended."""
+"""Dump the stacks of a rank that has made no progress for a while.  The rank is not stopped."""
 
 import faulthandler
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def watch(recorder: Any, path: Path, seconds: float) -> None:
-    """Start the thread that looks after the rank; it waits, and costs nothing meanwhile."""
+    """Start the thread that watches the rank.  It sleeps most of the time and costs nothing."""
     arguments = (recorder, path, seconds, os.getpid())
     threading.Thread(target=_look, args=arguments, name="barrier_lab", daemon=True).start()
 
@@ -30,7 +30,7 @@ def _look(recorder: Any, path: Path, seconds: float, process: int) -> None:
 
 
 def _write_stacks(path: Path) -> None:
-    """Replace the file of the stacks atomically, so that a reader never finds half of one."""
+    """Replace the stack file atomically."""
     fresh = path.with_suffix(".stack.new")
     with fresh.open("w") as file:
         faulthandler.dump_traceback(file=file, all_threads=True)

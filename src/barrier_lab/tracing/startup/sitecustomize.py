@@ -1,7 +1,7 @@
-"""What Python runs at its start where this folder is first on PYTHONPATH.
+"""Run by Python at startup if this folder is first on PYTHONPATH.
 
-It watches for ``torch.distributed`` and imports nothing itself.  Python imports one module of this name only, so the
-one that this file hides is run as well.
+Waits for the import of ``torch.distributed`` and imports nothing from torch itself.  Python imports only one module of
+this name, so the ``sitecustomize`` that this file shadows is run as well.
 """
 
 import importlib.machinery
@@ -15,7 +15,7 @@ WATCHED = "torch.distributed"
 
 
 class _Finder:
-    """Finds ``torch.distributed`` as Python itself would, and has it followed by ``record`` once it is loaded."""
+    """Meta path finder that calls ``_record`` once ``torch.distributed`` has been loaded."""
 
     def find_spec(self, name, path=None, target=None):
         if name != WATCHED:
@@ -34,7 +34,7 @@ class _Finder:
 
 
 def _record(module) -> None:
-    """Hand over to the package.  Whatever goes wrong there must not end the program."""
+    """Load the package and start watching.  Errors must not break the program."""
     try:
         if "barrier_lab" not in sys.modules:
             spec = importlib.util.spec_from_file_location(
