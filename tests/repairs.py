@@ -9,7 +9,7 @@ from barrier_lab.script.source import SCRIPTS
 
 def check_changed(name: str, folder: Path, old: str, new: str) -> Result:
     """Check the solution of the exercise ``name`` with ``old``, which it must hold, replaced by ``new``."""
-    text = (SCRIPTS / "exercises" / "solutions" / f"{name}.py").read_text()
+    text = (SCRIPTS / "exercises" / name / "solution.py").read_text()
     assert old in text
     file = folder / "mine.py"
     file.write_text(text.replace(old, new))

@@ -8,7 +8,7 @@ from repairs import check_changed
 from barrier_lab import check
 from barrier_lab.script.source import SCRIPTS
 
-SOLUTION = SCRIPTS / "exercises" / "solutions" / "checkpoint.py"
+SOLUTION = SCRIPTS / "exercises" / "checkpoint" / "solution.py"
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from barrier_lab.exercises.check import EXERCISES
     ],
 )
 def test_each_mistake_of_the_exercise_is_found_by_itself(tmp_path: Path, old: str, new: str, outcome: str):
-    solution = (EXERCISES / "solutions" / "devices.py").read_text()
+    solution = (EXERCISES / "devices" / "solution.py").read_text()
     assert old in solution
     file = tmp_path / "mine.py"
     file.write_text(solution.replace(old, new))

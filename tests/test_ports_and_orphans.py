@@ -19,7 +19,7 @@ def test_the_script_runs_under_torchrun_and_says_the_same(tmp_path: Path):
 
 
 def test_the_launchers_store_is_right_as_well(tmp_path: Path):
-    file = Path(shutil.copy(EXERCISES / "solutions" / f"{NAME}.py", tmp_path / "mine.py"))
+    file = Path(shutil.copy(EXERCISES / NAME / "solution.py", tmp_path / "mine.py"))
     text = file.read_text()
     file.write_text(re.sub(r'"gloo",[^)]*\)', '"gloo")', text))
     assert text != file.read_text()
@@ -27,7 +27,7 @@ def test_the_launchers_store_is_right_as_well(tmp_path: Path):
 
 
 def test_ranks_that_do_not_add_their_numbers_are_found_out(tmp_path: Path):
-    file = Path(shutil.copy(EXERCISES / "solutions" / f"{NAME}.py", tmp_path / "mine.py"))
+    file = Path(shutil.copy(EXERCISES / NAME / "solution.py", tmp_path / "mine.py"))
     text = file.read_text()
     file.write_text(text.replace("    dist.all_reduce(total)\n", ""))
     assert text != file.read_text()

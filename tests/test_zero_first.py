@@ -15,7 +15,7 @@ def test_ranks_agree_on_a_fresh_folder_when_none_is_given() -> None:
 
 def mine(folder: Path, zero_first: str) -> Path:
     """A file with this body of zero_first, and the rest as in the stub."""
-    stub = (EXERCISES / "zero_first.py").read_text()
+    stub = (EXERCISES / "zero_first" / "zero_first.py").read_text()
     head, rest = stub.split("    if rank == 0:\n", 1)
     answer = folder / "mine.py"
     answer.write_text(

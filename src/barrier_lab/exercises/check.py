@@ -1,7 +1,7 @@
 """Check a learner's file: does it import, does it finish, is it right?
 
-An exercise NAME is three files below ``scripts/exercises``: the stub ``NAME.py``, which learners edit, its
-``solutions/NAME.py``, and ``checks/NAME.py``, which says how to run a worker and what is right:
+An exercise is a folder of its name in ``scripts/exercises``: the stub ``NAME.py``, which learners edit, a
+``solution.py``, and ``check.py``, which says how to run a worker and what is right:
 
     RUNS = [dict(world_size=2), dict(world_size=4, slow_rank=0)]   # arguments of run; "deadline" is 10 s if not given
 
@@ -72,7 +72,7 @@ def check(name: str, file: str | Path | None = None) -> Result:
     ``UsageError`` if there is no such exercise or file.
     """
     spec = load_check(name)
-    path = source.find(file if file is not None else EXERCISES / f"{name}.py")
+    path = source.find(file if file is not None else EXERCISES / name / f"{name}.py")
     runs = getattr(spec, "RUNS", [{}])
     for variant in runs:
         result = _check_run(name, path, spec, variant, f" ({_said(variant)})" if len(runs) > 1 else "")
@@ -94,12 +94,12 @@ def main(name: str, file: str | None = None) -> int:
 
 def names() -> list[str]:
     """All exercises."""
-    return sorted(path.stem for path in (EXERCISES / "checks").glob("*.py"))
+    return sorted(path.parent.name for path in EXERCISES.glob("*/check.py"))
 
 
 def load_check(name: str) -> ModuleType:
     """The check of an exercise, as a module.  ``UsageError`` if there is none."""
-    path = EXERCISES / "checks" / f"{name}.py"
+    path = EXERCISES / name / "check.py"
     if not str(name).isidentifier() or not path.is_file():
         raise UsageError(f"There is no exercise {name!r}: choose one of {', '.join(names())}.")
     spec = ModuleType(f"check_{name}")

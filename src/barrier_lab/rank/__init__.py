@@ -1,1 +1,1 @@
-"""Everything that happens in the process of a rank, around the experiment's own code."""
+"""Code that runs in a rank's process, around the experiment's own code."""

@@ -1,7 +1,7 @@
-"""The clocks of a rank: when they run out, the kernel itself makes it write its stacks, or ends it, whatever it does.
+"""Timers of a rank: when one expires, the kernel makes the process dump its stacks, or kills it, whatever it is doing.
 
-They are POSIX timers, which a script cannot meet by chance: its own ``faulthandler.dump_traceback_later``, ``SIGALRM``
-and ``SIGUSR1`` are its own.  Where a system has none, as macOS, ``faulthandler``'s one timer writes the stacks.
+POSIX timers do not interfere with the script, which may use ``faulthandler.dump_traceback_later``, ``SIGALRM`` and
+``SIGUSR1`` itself.  On systems without them, such as macOS, ``faulthandler``'s only timer dumps the stacks.
 """
 
 import ctypes
@@ -10,8 +10,8 @@ import signal
 import time
 from typing import TextIO
 
-LATER = 0.2  # seconds by which the second clock follows the first
-# A real-time signal, but neither the first nor the last, which have names and which programs therefore use.
+LATER = 0.2  # seconds by which the second timer follows the first
+# A real-time signal, but not the first or last, which have names and are therefore used by programs.
 STACK_SIGNAL = signal.SIGRTMAX - 1 if hasattr(signal, "SIGRTMAX") else signal.SIGUSR1
 
 _timers: dict[int, ctypes.c_void_p] = {}  # signal -> the timer that sends it
@@ -32,28 +32,28 @@ class _Setting(ctypes.Structure):  # struct itimerspec
 
 
 def write_stacks_to(file: TextIO) -> None:
-    """From now on ``STACK_SIGNAL`` makes this process write the stacks of all its threads to ``file``."""
+    """Make ``STACK_SIGNAL`` dump the stacks of all threads of this process to ``file``."""
     global _stack
     _stack = file
     faulthandler.register(STACK_SIGNAL, file=file, all_threads=True)
 
 
 def stacks_after(seconds: float) -> None:
-    """Write the stacks in so many seconds; a later call sets the clock anew."""
+    """Dump the stacks after ``seconds``.  A later call resets the timer."""
     if not _signal_after(STACK_SIGNAL, seconds):
         faulthandler.dump_traceback_later(seconds, exit=False, file=_stack)
 
 
 def end_after(seconds: float) -> None:
-    """Send this process SIGKILL in so many seconds; a later call sets the clock anew."""
-    # This clock outlasts exec, as that below does not, but a rank may ignore its signal.
+    """Send this process SIGKILL after ``seconds``.  A later call resets the timer."""
+    # This timer survives exec, unlike the one below, but a rank may ignore its signal.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds + LATER)
     _signal_after(signal.SIGKILL, seconds)
 
 
 def _signal_after(number: int, seconds: float) -> bool:
-    """Have the kernel send this process a signal.  False where a system has no such timers."""
+    """Make the kernel send this process a signal after ``seconds``.  Returns False if POSIX timers are unavailable."""
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "timer_create"):
         return False

@@ -1,4 +1,4 @@
-"""How a rank's worker ended: its result, its exit code, or its error with the experiment's own lines."""
+"""Record how a worker ended: its result, exit code, or exception with the traceback through user code."""
 
 import contextlib
 import json
@@ -9,13 +9,13 @@ from pathlib import Path
 
 from barrier_lab.frames import PACKAGE, is_own, owner
 
-MOST_LINES = 90  # of a traceback
-LONGEST = 2000  # characters of a line in it
+MOST_LINES = 90  # kept of a traceback
+LONGEST = 2000  # characters kept of a line in it
 _PACKAGE = Path(PACKAGE)
 
 
 def record_result(recorder, result: object) -> None:
-    """Keep what the worker returned, if JSON can hold it."""
+    """Record the worker's return value, or its repr if it is not JSON-serializable."""
     if result is None:
         return
     try:
@@ -26,7 +26,7 @@ def record_result(recorder, result: object) -> None:
 
 
 def _described(value: object, how: Callable[[object], str] = repr) -> str:
-    """A value of the experiment in words; its own methods may fail."""
+    """Convert a value to text, even if its own methods fail."""
     try:
         return how(value)
     except Exception:
@@ -34,13 +34,13 @@ def _described(value: object, how: Callable[[object], str] = repr) -> str:
 
 
 def complain(text: object) -> None:
-    """Print on standard error, which the experiment may have closed."""
+    """Print to standard error, which the experiment may have closed."""
     with contextlib.suppress(Exception):
         print(text, file=sys.stderr)
 
 
 def exit_code(request: SystemExit) -> int:
-    """The exit code that ``sys.exit`` asks for; a text is printed and means 1, as Python does it."""
+    """The exit code requested by ``sys.exit``.  Other objects are printed and give 1, as in Python."""
     if request.code is None or isinstance(request.code, int):
         return request.code or 0
     complain(request.code)
@@ -48,11 +48,11 @@ def exit_code(request: SystemExit) -> int:
 
 
 def _own_frames(error: BaseException, script: Path) -> traceback.StackSummary:
-    """The traceback from the experiment's first frame on, without this package's own frames."""
+    """The traceback from the experiment's first frame on, without frames of this package."""
     frames = traceback.extract_tb(error.__traceback__)
     own = (frame.filename == str(script) for frame in frames)
     first = next((i for i, mine in enumerate(own) if mine), None)
-    if first is None:  # a program of which the script is no file, as under python -m
+    if first is None:  # the script has no frame, as under python -m
         first = next((i for i, frame in enumerate(frames) if is_own(frame.filename)), len(frames))
     return traceback.StackSummary.from_list(f for f in frames[first:] if not Path(f.filename).is_relative_to(_PACKAGE))
 
@@ -65,7 +65,7 @@ def own_traceback(error: BaseException, script: Path) -> str:
 
 
 def _named(error: BaseException) -> list[str]:
-    """The lines that name an exception; its message may be of any length, and its methods may fail."""
+    """Format the exception itself, even if its methods fail."""
     try:
         return traceback.format_exception_only(error)
     except Exception:
@@ -73,7 +73,7 @@ def _named(error: BaseException) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """A text with its middle left out if it is long: the end of a traceback says what happened, the head where from."""
+    """Omit the middle of a long text: the end of a traceback shows what happened, the beginning where it came from."""
     lines = text.splitlines()
     if len(lines) > MOST_LINES:
         gap = f"  [{len(lines) - MOST_LINES} lines are left out here]"
@@ -82,7 +82,7 @@ def shortened(text: str) -> str:
 
 
 def record_error(recorder, script: Path, error: BaseException) -> None:
-    """Record what the worker raised, on which of the reader's lines, by whose code, and after which other errors."""
+    """Record the exception raised by the worker, with its line of user code, the code that raised it, and its chain."""
     own = [frame for frame in _own_frames(error, script) if is_own(frame.filename)]
     place = {"file": own[-1].filename, "line": own[-1].lineno, "function": own[-1].name} if own else {}
     recorder.mark(
@@ -97,20 +97,20 @@ def record_error(recorder, script: Path, error: BaseException) -> None:
 
 
 def record_leaving(recorder, request: SystemExit) -> None:
-    """Record the reader's line that left by ``sys.exit``."""
+    """Record the line of user code that called ``sys.exit``."""
     own = [frame for frame in traceback.extract_tb(request.__traceback__) if is_own(frame.filename)]
     if own:
         recorder.mark("leave", "leave", file=own[-1].filename, line=own[-1].lineno, function=own[-1].name)
 
 
 def _raised_by(error: BaseException) -> str:
-    """Whose code raised: "own" for the reader's, else the package ("torch", "Python", …)."""
+    """Whose code raised: "own" for user code, else the package ("torch", "Python", …)."""
     frames = traceback.extract_tb(error.__traceback__)
     return (owner(frames[-1].filename) if frames else None) or "own"
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The errors that led to this one: its cause, or the one that was being handled, and so on."""
+    """The chained exceptions: the cause or context of this one, then that exception's, and so on."""
     found: list[BaseException] = []
     while (before := error.__cause__ or error.__context__) is not None and before not in found and len(found) < 10:
         found.append(before)
@@ -123,7 +123,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def one_line(error: BaseException, script: Path) -> str:
-    """The error and its line in the script, for the runner's one sentence."""
+    """The exception and its line in the script, for the runner's message."""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(script)]
     line = f"line {own[-1].lineno}: " if own else ""
     return f"{line}{traceback.format_exception_only(error)[-1].strip()}"

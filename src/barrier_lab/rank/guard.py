@@ -1,8 +1,8 @@
-"""A program of its own: wait until a rank is gone, end what is left of its process group, and remove a folder.
+"""A separate program: wait for a rank to end, kill the rest of its process group, and remove a folder.
 
     python guard.py DESCRIPTOR GROUP [FOLDER]
 
-``DESCRIPTOR`` is a pidfd of the rank, ``GROUP`` the number of its process group, which exists when this starts.
+``DESCRIPTOR`` is a pidfd of the rank; ``GROUP`` is its process group id, which must exist at startup.
 """
 
 import fcntl
@@ -14,11 +14,11 @@ import sys
 
 
 def main(descriptor: int, group: int, folder: str = "") -> None:
-    """Do it, in a process that is no child of the rank's: its script may wait for all its children."""
+    """Fork and guard in the grandchild: the rank's script may wait for all its children."""
     if os.fork():
         os._exit(0)
-    # The kernel signals the group when the writing end closes.  It knows the group itself; the number may be another's
-    # by then.
+    # The kernel signals the group when the write end closes.  It refers to the group itself, while the group id may
+    # have been reused by then.
     reading, writing = os.pipe()
     fcntl.fcntl(reading, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(reading, fcntl.F_SETOWN, -group)

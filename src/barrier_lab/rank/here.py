@@ -1,4 +1,4 @@
-"""Which rank this process is, if it is one."""
+"""The rank of this process, if it is one."""
 
 from barrier_lab.errors import UsageError
 
@@ -6,6 +6,6 @@ rank: int | None = None
 
 
 def refuse_in_a_rank(call: str) -> None:
-    """``UsageError`` in a rank: if ranks started ranks, which import the same file, there would be no end of them."""
+    """Raise ``UsageError`` in a rank.  Ranks import the script, so starting ranks there would recurse endlessly."""
     if rank is not None:
         raise UsageError(f'{call} was called in rank {rank}: put it below if __name__ == "__main__":')

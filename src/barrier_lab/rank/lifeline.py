@@ -1,12 +1,12 @@
-"""Tie a rank's life to its runner's, and its children's lives to its own: when one goes, the other goes too.
+"""Tie the lifetime of a rank to its runner, and that of the rank's children to the rank.
 
-The runner holds the only writing end of a pipe, the rank its reading end.  When the writing end closes,
-the kernel itself sends SIGKILL to the rank's process group: this needs no thread of the rank, so it
-works against a rank that blocks in C++, holds the interpreter lock, or ignores signals.  The rank leads
-a session of its own, so its children die with it.  A child that makes another session escapes.
+The runner holds the only write end of a pipe, the rank the read end.  When the write end closes, the kernel sends
+SIGKILL to the rank's process group.  This needs no thread in the rank, so it works even if the rank blocks in C++,
+holds the GIL, or ignores signals.  The rank leads its own session, so its children die with it.  A child that starts
+another session escapes.
 
-Under torchrun the agent is the runner.  It holds no such pipe, so the kernel is asked to end a rank with its parent,
-and a small process (``guard``) ends the group of a rank that is gone.
+Under torchrun, the agent is the runner.  It holds no such pipe, so the kernel is asked to kill a rank when its parent
+dies, and a small process (``guard``) kills the process group of a rank that has ended.
 """
 
 import contextlib
@@ -22,13 +22,13 @@ try:
     from fcntl import F_SETSIG
 except ImportError:  # outside Linux
     F_SETSIG = None
-KERNEL_KILLS = F_SETSIG is not None  # the closing of the pipe reaches also what a rank that is gone has left
+KERNEL_KILLS = F_SETSIG is not None  # closing the pipe also kills the children of a rank that has ended
 
-_at_import = os.getpid(), os.getppid()  # long before ``die_with_parent`` if torch is imported in between
+_at_import = os.getpid(), os.getppid()  # pid and parent pid, long before ``die_with_parent`` if torch is imported in between
 
 
 def hold_on(descriptor: int) -> None:
-    """Lead a new session, and be killed as soon as the other end of this pipe closes."""
+    """Start a new session, and be killed as soon as the other end of this pipe closes."""
     os.setsid()
     if not KERNEL_KILLS:
         threading.Thread(target=_watch, args=(descriptor,), daemon=True).start()
@@ -38,7 +38,7 @@ def hold_on(descriptor: int) -> None:
     fcntl.fcntl(descriptor, F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpgrp())
     fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_ASYNC | os.O_NONBLOCK)
-    # The runner may have gone before the signal was armed.
+    # The runner may have ended before the signal was armed.
     if select.select([descriptor], [], [], 0)[0]:
         _end()
 
@@ -53,7 +53,7 @@ def _end() -> None:
 
 
 def die_with_parent() -> None:
-    """Under torchrun: be killed when the agent dies.  Linux only; elsewhere torchrun's own rules hold."""
+    """Under torchrun: be killed when the agent dies.  Linux only; elsewhere this does nothing."""
     if not sys.platform.startswith("linux"):
         return
     import ctypes
@@ -65,7 +65,7 @@ def die_with_parent() -> None:
 
 
 def _parent_is_gone() -> bool:
-    """Whether the agent had surely gone before: an init process, which is no Python as the agent is, adopted us."""
+    """Whether the agent has certainly died: this process was adopted by an init process, which is not Python."""
     parent = os.getppid()
     if _at_import[0] == os.getpid() and _at_import[1] != parent:
         return True
@@ -74,10 +74,10 @@ def _parent_is_gone() -> bool:
 
 
 def _program(pid: int) -> str | None:
-    """The name of the program that a process runs; None if that is not sure."""
+    """The name of the program that a process runs; None if uncertain."""
     with contextlib.suppress(OSError):
         return os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-    # Of another user's process only what it was called with can be read, and that may be anything.
+    # For another user's process only the command line is readable, and it may contain anything.
     if pid != 1:
         return None
     with contextlib.suppress(OSError):
@@ -86,12 +86,12 @@ def _program(pid: int) -> str | None:
 
 
 def end_children_after_me(folder: str = "") -> None:
-    """Start a process that waits for the end of this one, then ends what is left of its group and removes a folder.
+    """Start a process that waits for this one to end, then kills the rest of its group and removes a folder.
 
-    It has a session of its own, and waits for the process itself: neither a signal to the group nor exec stops it.
+    It has its own session and waits on a pidfd, so neither a signal to the group nor exec stops it.
     """
     if os.getpgrp() != os.getpid() or not KERNEL_KILLS or not sys.executable:
-        return  # not our group: in it are others than our children
+        return  # not our own group: it contains other processes than our children
     with contextlib.suppress(OSError):
         mine = os.pidfd_open(os.getpid())
         program = [sys.executable, "-I", "-S", Path(__file__).with_name("guard.py")]

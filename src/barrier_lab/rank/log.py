@@ -1,4 +1,4 @@
-"""``rankN.log``: a line for each that a rank printed.  The runner writes it, or under torchrun the rank itself."""
+"""``rankN.log``: the lines printed by a rank.  Written by the runner or, under torchrun, by the rank itself."""
 
 import os
 from collections.abc import Callable
@@ -10,9 +10,9 @@ LIMIT = 1_000_000  # characters of output kept per rank
 
 
 class Log:
-    """Keeps lines until there are too many, and does not fail when the disk is full.
+    """A log that keeps output up to a limit and does not raise if the disk is full.
 
-    ``failed`` hears of the first error; after it, nothing is kept.
+    ``failed`` is called with the first error, after which nothing is kept.
     """
 
     def __init__(self, path: Path, rank: int, failed: Callable[[OSError], None] | None = None) -> None:
@@ -23,7 +23,7 @@ class Log:
         self._kept = 0
 
     def keep(self, t: float, stream: str, text: str) -> str | None:
-        """Append a line.  Returns it, or the note that ends the log, or None for a line beyond that."""
+        """Append a line.  Returns the line, the closing note at the limit, or None for any line after that."""
         if self._kept > LIMIT:
             return None
         self._kept += len(text) + 1
@@ -39,12 +39,12 @@ class Log:
         return text
 
     def close(self) -> None:
-        """Keep nothing from now on."""
+        """Close the file.  Later lines are not kept."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)
 
 
 def _log_line(t: float, stream: str, text: str) -> bytes:
-    """A line of ``rankN.log``; ``stream`` is "out" or "err"."""
+    """Format a line of ``rankN.log``.  ``stream`` is "out" or "err"."""
     return encode(f"{t:.6f} {stream} {text}\n")

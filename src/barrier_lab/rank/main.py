@@ -1,6 +1,6 @@
-"""Inside a rank: everything between the start of its process and the experiment's own code.
+"""The main program of a rank, from the start of its process to the experiment's own code.
 
-Nothing heavy is imported before the lifeline holds: a rank whose runner dies during start-up must die as well.
+Nothing heavy is imported before the lifeline is set up: a rank whose runner dies during startup must die too.
 """
 
 import atexit
@@ -22,7 +22,7 @@ from barrier_lab.rank import common_start, deadline, ending, here, lifeline, out
 
 
 def main(plan: Plan, rank: int, environment: dict[str, str], lifeline_end, stdout_end, stderr_end) -> None:
-    """The target of the process that the runner starts: run one rank of the plan."""
+    """Run one rank of the plan.  The target of the process that the runner starts."""
     lifeline.hold_on(lifeline_end.fileno())
     here.rank = rank
     os.environ.clear()
@@ -30,14 +30,14 @@ def main(plan: Plan, rank: int, environment: dict[str, str], lifeline_end, stdou
     _redirect(stdout_end.fileno(), stderr_end.fileno())
     told = stdout_end.fileno()
     code = run(plan, rank, lambda word, detail: output.note(told, f"{word} {detail}"))
-    if plan.launcher == "forkserver":  # whose children leave without what atexit holds
-        threading._shutdown()  # as Python does it: first other threads end
+    if plan.launcher == "forkserver":  # its children exit without running atexit functions
+        threading._shutdown()  # as in Python, join other threads first
         atexit._run_exitfuncs()
     sys.exit(code)
 
 
 def _redirect(stdout: int, stderr: int) -> None:
-    """Send what Python and the C++ below it print through the runner's pipes."""
+    """Redirect output of Python and C++ to the runner's pipes."""
     os.dup2(stdout, 1)
     os.dup2(stderr, 2)
     sys.stdout = output.LineStream(1, output.to_pipe(1))
@@ -45,9 +45,9 @@ def _redirect(stdout: int, stderr: int) -> None:
 
 
 def run(plan: Plan, rank: int, tell: Callable[[str, str], None], worker=None) -> int:
-    """Join the others, start together, call the worker, record it all.  Returns the exit code.
+    """Join the process group, wait for the common start, and call the worker, recording.  Returns the exit code.
 
-    ``tell`` hears how far this rank has come: a word ("start", "import") and a detail.
+    ``tell`` is called with the progress of this rank: a word ("start", "import") and a detail.
     """
     from barrier_lab.recording import recorder as recording
 
@@ -56,7 +56,7 @@ def run(plan: Plan, rank: int, tell: Callable[[str, str], None], worker=None) ->
     codes = _mark_exit(recorder)
     deadline.write_stacks_to(run_directory.stack_of(directory, rank).open("w"))
     deadline.stacks_after(common_start.STARTUP_LIMIT)
-    if not faulthandler.is_enabled():  # by the script, for a file of its own
+    if not faulthandler.is_enabled():  # else enabled by the script, for its own file
         faulthandler.enable(file=sys.__stderr__)
     recorder.mark("rank", "meta", **_about(plan, rank))
     _take_threads()
@@ -65,9 +65,9 @@ def run(plan: Plan, rank: int, tell: Callable[[str, str], None], worker=None) ->
 
 
 def _mark_exit(recorder) -> list[int]:
-    """Record the exit code that the list will hold, as the last thing before the trace is closed.
+    """Record, just before the trace is closed, the exit code appended to the returned list.
 
-    A process that hangs in its threads or at exit, or whose script leaves by ``os._exit``, has no such mark.
+    A process that hangs in its threads or at exit, or that calls ``os._exit``, has no such mark.
     """
     codes: list[int] = []
     atexit.register(lambda: [recorder.mark("exit", "meta", code=code) for code in codes])
@@ -75,7 +75,7 @@ def _mark_exit(recorder) -> list[int]:
 
 
 def run_worker(plan: Plan, rank: int, recorder, tell: Callable[[str, str], None], worker) -> int:
-    """Import the experiment if there is no ``worker`` yet, and call it.  Returns the exit code."""
+    """Call the worker, importing the script first if ``worker`` is None.  Returns the exit code."""
     from barrier_lab.recording import hooks
 
     script = Path(plan.script)
@@ -95,7 +95,7 @@ def run_worker(plan: Plan, rank: int, recorder, tell: Callable[[str, str], None]
         deadline.stacks_after(plan.deadline)
         try:
             result = worker(rank, plan.world_size, **plan.parameters)
-        except SystemExit:  # leaves no end: the worker did not get there
+        except SystemExit:  # no "end" mark: the worker did not return
             raise
         except BaseException:
             recorder.mark("end", "meta")
@@ -130,7 +130,7 @@ def _about(plan: Plan, rank: int) -> dict:
 
 
 def _take_threads() -> None:
-    """Use as many threads as the environment says: a forkserver's torch was imported under another one."""
+    """Set torch's thread count from the environment: a forkserver imported torch under a different one."""
     import torch
 
     threads = os.environ.get("OMP_NUM_THREADS", "")
@@ -139,7 +139,7 @@ def _take_threads() -> None:
 
 
 def _import_script(script: Path) -> ModuleType:
-    """Import the experiment once, under its own name, with its folder on the path, as ``python`` would."""
+    """Import the script once, under its own name, with its folder on ``sys.path``, as ``python`` would."""
     name = script.stem if script.stem not in sys.modules else f"experiment_{script.stem}"
     if str(script.parent) not in sys.path:
         sys.path.insert(0, str(script.parent))
@@ -151,7 +151,7 @@ def _import_script(script: Path) -> ModuleType:
 
 
 def _join_group(plan: Plan) -> None:
-    """Make the process group, as a training script does under torchrun."""
+    """Initialize the process group, as a training script does under torchrun."""
     import torch
     import torch.distributed as dist
 

@@ -1,6 +1,6 @@
-"""What a rank prints: each line stamped with the moment at which it was complete.
+"""The output of a rank: each line is timestamped when it is complete.
 
-Print order on a terminal proves nothing between two processes; a stamp taken in the printing process does.
+The order of lines on a terminal proves nothing about two processes; a timestamp taken in the printing process does.
 The rank sends ``<stamp mark><monotonic seconds><end mark><text>`` through its pipe, which the runner drains.
 """
 
@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-LONGEST = 1 << 16  # characters of a line: a longer one is cut into several
+LONGEST = 1 << 16  # characters; longer lines are split
 STAMP, END, NOTE = "\x1e", "\x1f", "\x1d"  # ASCII record, unit and group separators
 _STRIP = str.maketrans("", "", STAMP + END + NOTE)
 
@@ -22,7 +22,7 @@ def encode(text: str) -> bytes:
 
 
 class LineStream(io.TextIOBase):
-    """A text stream that hands each complete line, with its time in monotonic seconds, to ``send``."""
+    """A text stream that passes each complete line, with its time in monotonic seconds, to ``send``."""
 
     encoding = "utf-8"
     errors = "backslashreplace"
@@ -40,7 +40,7 @@ class LineStream(io.TextIOBase):
         return True
 
     def reconfigure(self, **_: object) -> None:
-        """Accept what scripts ask of ``sys.stdout``: each line is sent at once in any case."""
+        """Accept and ignore options: each line is sent immediately in any case."""
 
     def fileno(self) -> int:
         return self._descriptor
@@ -48,7 +48,7 @@ class LineStream(io.TextIOBase):
     def write(self, text: str) -> int:
         with self._lock:
             *lines, self._rest = (self._rest + text).split("\n")
-            if len(self._rest) > LONGEST:  # it may never end
+            if len(self._rest) > LONGEST:  # the line may never end
                 lines.append(self._rest)
                 self._rest = ""
             for line in lines:
@@ -56,14 +56,14 @@ class LineStream(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """A flushed part of a line counts as a line: the rank may never finish it."""
+        """Send an incomplete line as a line: the rank may never finish it."""
         with self._lock:
             if self._rest:
                 self.write("\n")
 
 
 class _Bytes(io.BufferedIOBase):
-    """The ``buffer`` of a text stream: takes bytes and passes them on as text."""
+    """The ``buffer`` of a text stream: decodes bytes and passes them on as text."""
 
     def __init__(self, lines: LineStream) -> None:
         self._lines = lines
@@ -84,23 +84,23 @@ class _Bytes(io.BufferedIOBase):
 
 
 def flush(*streams: object) -> None:
-    """Flush streams that an experiment may have closed, or replaced by anything."""
+    """Flush streams, which the experiment may have closed or replaced."""
     for stream in streams:
         with contextlib.suppress(Exception):
             stream.flush()
 
 
 def to_pipe(descriptor: int) -> Callable[[float, str], None]:
-    """Send stamped lines through a pipe."""
+    """Return a function that sends timestamped lines through a pipe."""
     return lambda t, line: write_all(descriptor, encode(f"{STAMP}{t:.6f}{END}{line}\n"))
 
 
 def note(descriptor: int, text: str) -> None:
-    """Tell the runner something that is not output."""
+    """Send the runner a note, which is not output."""
     write_all(descriptor, encode(f"{NOTE}{text.translate(_STRIP)}".replace("\n", " ") + "\n"))
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write it all, or raise ``OSError``."""
+    """Write all of ``data``, or raise ``OSError``."""
     while data:
         data = data[os.write(descriptor, data) :]

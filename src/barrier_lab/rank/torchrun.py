@@ -1,4 +1,4 @@
-"""One rank of a torchrun job: record it as ``launch`` would, with the agent as runner."""
+"""Run one rank of a torchrun job, recorded as by ``launch``, with the agent as the runner."""
 
 import contextlib
 import os
@@ -17,11 +17,11 @@ from barrier_lab.temporary_folder import Folder
 
 REFUSED = ("--json", "--plot", "--world-size")
 _unasked: Folder | None = None
-STOP_AFTER = 1.0  # seconds after a time limit, in which the stack is written
+STOP_AFTER = 1.0  # seconds after a limit, in which the stacks are dumped
 
 
 def join(path: Path, worker, arguments: list[str]) -> int:
-    """Be one rank of the job.  Returns its exit code."""
+    """Run this process as one rank of the job.  Returns its exit code."""
     lifeline.die_with_parent()
     for option in REFUSED:
         if any(a == option or a.startswith(f"{option}=") for a in arguments):
@@ -43,36 +43,36 @@ def join(path: Path, worker, arguments: list[str]) -> int:
 
 
 def _directory(out: str | None) -> Path:
-    """The shared folder; without one, a folder of this rank's own that goes with it."""
+    """The shared run directory, or a temporary folder of this rank if ``out`` is None."""
     global _unasked
     if out is None:
         _unasked = Folder()
         return _unasked.path
     if restarts := int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")):
-        out = str(Path(out) / f"restart-{restarts}")  # what the attempt before recorded is kept
+        out = str(Path(out) / f"restart-{restarts}")  # the recordings of earlier attempts are kept
     return run_directory.make(out, ("run.json", f"rank{os.environ['RANK']}.trace.json"))
 
 
 def _say_not_kept(error: OSError) -> None:
-    """What a rank prints is shown in any case."""
+    """Warn that output is no longer logged.  It is still shown."""
     note = f"barrier_lab: from here on, what rank {os.environ['RANK']} prints is not kept: {error.strerror}\n"
     with contextlib.suppress(OSError):
         output.write_all(2, note.encode())
 
 
 def _tee(descriptor: int, stream: str, log: Log) -> Callable[[float, str], None]:
-    """Send each line to torchrun's terminal and to ``rankN.log``; neither may end the experiment."""
+    """Send each line to torchrun's terminal and to ``rankN.log``; an error in either must not stop the experiment."""
 
     def send(t: float, text: str) -> None:
         log.keep(t, stream, text)
-        with contextlib.suppress(OSError):  # nobody reads it any more, or the disk is full
+        with contextlib.suppress(OSError):  # the reader has closed the pipe, or the disk is full
             output.write_all(descriptor, output.encode(text + "\n"))
 
     return send
 
 
 def _arm(plan: Plan):
-    """End the rank if it does not reach the common start in time, and then by its deadline."""
+    """Kill the rank if it does not reach the common start in time, and afterwards at its deadline."""
     deadline.end_after(common_start.STARTUP_LIMIT + STOP_AFTER)
 
     def tell(word: str, detail: str) -> None:

@@ -1,1 +1,1 @@
-"""Write what a rank does into its trace file: the recorder, and the hooks that see collectives, messages and sleeps."""
+"""Record what a rank does: the trace file, and the hooks for collectives, messages, waits and sleeps."""

@@ -1,4 +1,4 @@
-"""Where in the reader's own code a call comes from, through which callers, and which library function made it."""
+"""Find the line of user code that made a call, its callers, and the library function in between."""
 
 import functools
 import sys
@@ -9,9 +9,9 @@ from typing import NamedTuple
 from barrier_lab.frames import PACKAGE, is_own
 from barrier_lab.recording.recorder import SourceLine
 
-MOST = 30  # callers kept of one call
-_FLOOR = ("run_worker", f"{PACKAGE}/rank/main.py")  # below it are the launcher's frames
-# What only hands a call on, so that it does not say who made it: files, and all of the compiler.
+MOST = 30  # frames kept per call
+_FLOOR = ("run_worker", f"{PACKAGE}/rank/main.py")  # the frames outside it are the launcher's
+# Code that only forwards calls, and so does not identify the caller: single files, and all of the compiler.
 _PASS_ON = (
     "/torch/nn/modules/module.py",
     "/torch/_ops.py",
@@ -26,19 +26,19 @@ _C10D = "/torch/distributed/distributed_c10d.py"
 
 
 class Callsite(NamedTuple):
-    """The reader's frames that led to a call, innermost first, and the library function that they called."""
+    """The user-code frames that led to a call, innermost first, and the library function that they called."""
 
     frames: tuple[SourceLine, ...]
-    via: str | None  # "DistributedDataParallel.forward"; None if the reader called torch.distributed itself
+    via: str | None  # "DistributedDataParallel.forward"; None if user code called torch.distributed directly
 
     @property
     def place(self) -> SourceLine | None:
-        """The innermost line of the reader's."""
+        """The innermost line of user code."""
         return self.frames[0] if self.frames else None
 
 
 def callsite(frame: FrameType | None) -> Callsite:
-    """The reader's lines that led to ``frame``; in a thread that has none (autograd's), the main thread's."""
+    """The call site of ``frame``.  In a thread without user code (autograd's), that of the main thread."""
     found = _walk(frame)
     return found if found.frames else _walk(sys._current_frames().get(threading.main_thread().ident))
 
@@ -66,7 +66,7 @@ def _passes_on(file: str) -> bool:
 
 
 def _name(frame: FrameType) -> str:
-    """A library function by its name, with its class; ``torch.distributed``'s own without."""
+    """The qualified name of a library function; the plain name for those of ``torch.distributed``."""
     code = frame.f_code
     if code.co_filename.endswith(_C10D):
         return code.co_name
@@ -75,7 +75,7 @@ def _name(frame: FrameType) -> str:
 
 
 def exception_place(error: BaseException) -> SourceLine | None:
-    """The innermost of the reader's lines in an exception's traceback."""
+    """The innermost line of user code in an exception's traceback."""
     place, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code

@@ -1,4 +1,4 @@
-"""See each collective and message once, at torch's dispatcher: below Python, functional, compiled and C++ callers."""
+"""Hook collectives and messages at torch's dispatcher, which Python, functional, compiled and C++ callers share."""
 
 import functools
 import sys
@@ -26,7 +26,7 @@ _PYTHON_NAMES = {
     "recv_any_source_": "recv",
 }
 _MESSAGES = ("send", "recv")
-# The argument of whose tensors all ranks must have the same kind and size; the others may differ, or have none.
+# Index of the argument whose tensors must agree in dtype and size on all ranks; in other operators they may differ.
 _TENSORS = {
     "allreduce_": 0,
     "allreduce_coalesced_": 0,
@@ -46,7 +46,7 @@ _KEY = "BackendSelect"
 
 
 def hook_all(watch: Watch) -> list[torch.library.Library]:
-    """Put a hook on every operator.  They stay as long as the libraries returned."""
+    """Install a hook on every operator.  The hooks live as long as the returned libraries."""
     key = getattr(torch._C.DispatchKey, _KEY)
     below = torch._C._dispatch_keyset_full_after(key)
     library = torch.library.Library("c10d", "IMPL")
@@ -60,7 +60,7 @@ def hook_all(watch: Watch) -> list[torch.library.Library]:
 
 
 def _operators() -> list[tuple[str, Any]]:
-    """The operators that act on a process group.  ``RuntimeError`` if barrier is not among them."""
+    """The operators that take a process group.  Raises ``RuntimeError`` if barrier is not among them."""
     found = {}
     for schema in torch._C._jit_get_all_schemas():
         namespace, _, name = schema.name.partition("::")
@@ -72,7 +72,7 @@ def _operators() -> list[tuple[str, Any]]:
 
 
 def _functional_operators() -> list[tuple[str, Any]]:
-    """``wait_tensor``, and what starts a collective and returns tensors to wait for."""
+    """``wait_tensor``, and the functional collectives, which return tensors to wait for."""
     names = {schema.name.partition("::")[2] for schema in torch._C._jit_get_all_schemas() if _is_functional(schema)}
     return [(name, getattr(torch.ops._c10d_functional, name).default) for name in sorted(names)]
 
@@ -83,12 +83,12 @@ def _is_functional(schema: Any) -> bool:
 
 
 def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
-    """What runs in place of ``operator``: it records, and calls the operator itself."""
+    """A replacement for ``operator`` that records the call and redispatches to the operator."""
     names = [argument.name for argument in operator._schema.arguments]
     group_at = names.index("process_group")
     async_at = names.index("async_op") if "async_op" in names else len(names)
     tensors_at = _TENSORS.get(name)
-    waits_itself = name == "monitored_barrier_"  # it returns no work
+    waits_itself = name == "monitored_barrier_"  # it returns no Work
     label = _PYTHON_NAMES.get(name, name.strip("_"))
     cat = "p2p" if label in _MESSAGES else "collective"
     further = _message_facts(names) if cat == "p2p" else _SPLITS.get(name) or _root_facts(names)
@@ -97,7 +97,7 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
     shapes: dict[tuple, tuple] = {}
 
     def hook(keys: Any, *args: Any, **kwargs: Any) -> Any:
-        if not watch.on or keys.has(meta):  # meta: traced, not called
+        if not watch.on or keys.has(meta):  # meta: being traced, not executed
             return operator.redispatch(keys & below, *args, **kwargs)
         frame = sys._getframe(1)
         site = callsite(frame)
@@ -107,7 +107,7 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
             shown = label if sync else "i" + label
         else:
             group.count = seq = group.count + 1
-            # Trailing arguments that equal their default are left out, and the default is True.
+            # Trailing arguments equal to their default are omitted, and the default is True.
             sync, shown = waits_itself or (len(args) > async_at and args[async_at] is False), label
         facts = watch.facts(site, shown)
         if tensors_at is not None:
@@ -131,7 +131,7 @@ def _hook(watch: Watch, operator: Any, name: str, below: Any) -> Callable:
 
 
 def pending_exception() -> Facts:
-    """What is recorded of an exception that is being handled while a call begins: in ``except``, ``finally``, …"""
+    """Facts about the exception being handled when a call begins: in ``except``, ``finally``, …"""
     error = sys.exception()
     if error is None:
         return ()
@@ -140,7 +140,7 @@ def pending_exception() -> Facts:
 
 
 def _message_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
-    """Peer and tag of a message; the peer as its rank in the default group, None for any."""
+    """Peer and tag of a message.  The peer is a rank of the default group, or None for any."""
     peer_at = next((names.index(name) for name in ("dst", "src") if name in names), None)
     tag_at = names.index("tag")
 
@@ -152,7 +152,7 @@ def _message_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
 
 
 def _root_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
-    """The rank that a collective comes from or goes to, if it has one."""
+    """Source or destination rank of a collective, if it has one."""
     if "root_rank" not in names:
         return lambda group, args: ()
     root_at = names.index("root_rank")
@@ -160,13 +160,13 @@ def _root_facts(names: list[str]) -> Callable[[Group, tuple], Facts]:
 
 
 def _lists(group: Group, args: tuple) -> Facts:
-    """How many elements ``all_to_all`` sends to each rank of the group, and takes from each."""
+    """The number of elements that ``all_to_all`` sends to each rank of the group and receives from each."""
     takes, sends = ([tensor.numel() for tensor in tensors] for tensors in args[:2])
     return (("sends", tuple(sends)), ("takes", tuple(takes)))
 
 
 def _splits(group: Group, args: tuple) -> Facts:
-    """How many rows ``all_to_all_single`` sends to each rank of the group, and takes from each."""
+    """The number of rows that ``all_to_all_single`` sends to each rank of the group and receives from each."""
     counts = []
     for tensor, split in ((args[1], args[4]), (args[0], args[3])):
         size = max(len(group.ranks), 1)
@@ -179,10 +179,10 @@ _SPLITS = {"alltoall_": _lists, "alltoall_base_": _splits}
 
 
 def _follow(watch: Watch, result: Any, name: str, cat: str, op: int, sync: bool) -> None:
-    """See to it that the end of ``op`` is recorded, whenever it happens."""
+    """Arrange for the end of ``op`` to be recorded."""
     boxed = result[-1] if isinstance(result, tuple | list) else result
     work = None if boxed is None else dist.Work.unbox(boxed)
-    if work is None:  # it is over: C++ has waited
+    if work is None:  # already complete: C++ has waited
         watch.recorder.end(name, cat, op, flight=not sync)
         return
     if sync:
@@ -190,14 +190,14 @@ def _follow(watch: Watch, result: Any, name: str, cat: str, op: int, sync: bool)
         return
     watch.here.handle = name, cat, op
     if cat != "p2p":
-        # The callback must not hold the work: a handle that the experiment drops has to go.
+        # The callback must not keep the Work alive: a handle that the experiment drops has to be destroyed.
         done = functools.partial(_done, watch, name, cat, op)
         watch.in_flight.add(done)
         work.get_future().add_done_callback(done)
 
 
 def _done(watch: Watch, name: str, cat: str, op: int, future: Any) -> None:
-    """Record the end of what was in flight; runs on a thread of the backend's."""
+    """Record the end of a call in flight.  Runs on a backend thread."""
     error = None
     try:
         future.value()
@@ -207,7 +207,7 @@ def _done(watch: Watch, name: str, cat: str, op: int, future: Any) -> None:
 
 
 def _functional_hook(watch: Watch, operator: Any, below: Any) -> Callable:
-    """A functional collective: remember by which call its result will be complete."""
+    """Hook for a functional collective: remember which call completes its result."""
     here, names = watch.here, [argument.name for argument in operator._schema.arguments]
     reduce_at = names.index("reduce_op") if "reduce_op" in names else None
 
@@ -230,13 +230,13 @@ def _functional_hook(watch: Watch, operator: Any, below: Any) -> Callable:
 def _remember_results(watch: Watch, result: Any, op: int) -> None:
     for tensor in result if isinstance(result, list | tuple) else [result]:
         if not tensor.is_meta:
-            if len(watch.functional) > 10_000:  # results that nobody waits for
+            if len(watch.functional) > 10_000:  # results that were never waited for
                 watch.functional.clear()
             watch.functional[tensor.untyped_storage()._cdata] = op
 
 
 def _wait_hook(watch: Watch, operator: Any, below: Any) -> Callable:
-    """``wait_tensor``: how functional collectives wait, in C++."""
+    """Hook for ``wait_tensor``, with which functional collectives wait in C++."""
 
     def hook(keys: Any, tensor: torch.Tensor) -> torch.Tensor:
         if not watch.on or tensor.is_meta:

@@ -1,4 +1,4 @@
-"""Record what makes a process group: a call in which a rank waits for the other members, at the store."""
+"""Record the creation of process groups, in which a rank waits for the other members at the store."""
 
 import functools
 import os
@@ -19,7 +19,7 @@ NEW, INIT = "new_group", "init_process_group"
 
 
 def wrap_groups(watch: Watch) -> Callable[[], None]:
-    """Wrap ``init_process_group`` and what all ways to a new group go through.  Returns what undoes it."""
+    """Wrap ``init_process_group`` and the function behind all group creation.  Returns a function that undoes it."""
     wrapped = {
         (dist, INIT): _recorded(watch, INIT, dist.init_process_group, _world),
         (distributed_c10d, "_new_group_with_tag"): _recorded(
@@ -31,7 +31,7 @@ def wrap_groups(watch: Watch) -> Callable[[], None]:
 
 
 def _recorded(watch: Watch, name: str, make: Callable, facts_of: Callable[..., Facts]) -> Callable:
-    """``make``, recorded as the k-th call of its name on this rank."""
+    """Wrap ``make`` to record it as the k-th call of its name on this rank."""
 
     @functools.wraps(make)
     def recorded(*args: Any, **kwargs: Any) -> Any:
@@ -40,13 +40,13 @@ def _recorded(watch: Watch, name: str, make: Callable, facts_of: Callable[..., F
         site = callsite(sys._getframe(1))
         own = facts_of(*args, **kwargs)
         facts = watch.facts(site, name) + own + pending_exception()
-        # With local synchronization only the members call, so that each list of members has a count of its own.
+        # With local synchronization only the members call it, so calls are counted per list of members.
         series = f"{name} of {dict(own)['ranks']}" if kwargs.get("use_local_synchronization") else name
         watch.making[series] = seq = watch.making[series] + 1
         with watch.recorder.span(name, "group", group=series, seq=seq, place=site.place, facts=facts):
             result = make(*args, **kwargs)
         group = dist.group.WORLD if name == INIT else result
-        if isinstance(group, dist.ProcessGroup):  # else this rank is no member
+        if isinstance(group, dist.ProcessGroup):  # else this rank is not a member
             watch.group(group)
         return result
 
@@ -54,14 +54,14 @@ def _recorded(watch: Watch, name: str, make: Callable, facts_of: Callable[..., F
 
 
 def _ranks_of_new_group(ranks: Any = None, *args: Any, **kwargs: Any) -> Facts:
-    """The members: a rank waits for them, or for nobody if it is none itself."""
+    """The members of a new group.  A rank waits for them only if it is a member itself."""
     world = dist.get_world_size() if dist.is_initialized() else 0
     given = kwargs.get("ranks", ranks)
     return (("ranks", tuple(range(world)) if given is None else tuple(map(int, given))),)
 
 
 def _world(*args: Any, **kwargs: Any) -> Facts:
-    """How many ranks a script expects, and the backend that it chose."""
+    """The ranks that a script expects, and the backend that it chose."""
     given = dict(zip(("backend", "init_method", "timeout", "world_size"), args, strict=False)) | kwargs
     size = given.get("world_size", -1)
     if not isinstance(size, int) or size <= 0:

@@ -1,12 +1,12 @@
-"""See each collective, message, wait and sleep of this rank, once, and without changing what it does.
+"""Record each collective, message, wait and sleep of this rank exactly once, without changing its behaviour.
 
-Collectives and messages are seen at torch's dispatcher (``dispatcher``), waits and sleeps in Python (``waits``), and
-so is the making of groups (``groups``).  A collective called with ``async_op=False`` is one blocking interval, which
-ends when Python's wait for its work returns.  Any other is in flight until its future is done, and the wait for its
-handle is an interval of its own.
+Collectives and messages are hooked at torch's dispatcher (``dispatcher``); waits, sleeps (``waits``) and group
+creation (``groups``) in Python.  A collective called with ``async_op=False`` is one blocking interval, which ends when
+Python's wait for its Work returns.  Any other is in flight until its future is done, and waiting for its handle is a
+separate interval.
 
-On NCCL a future is done when the operation is queued on its stream, and a blocking call returns then too, except
-barrier: that is how long the CPU is busy, not how long the GPU is.
+With NCCL, a future is done once the operation is queued on its stream, and a blocking call returns then too, except
+barrier.  The intervals therefore show how long the CPU is busy, not the GPU.
 """
 
 import atexit
@@ -24,15 +24,15 @@ from barrier_lab.recording.waits import wrap_sleep, wrap_thread_errors, wrap_wor
 from barrier_lab.recording.watch import Watch
 
 _watch: Watch | None = None
-_libraries: list[torch.library.Library] = []  # the dispatcher forgets a hook when its library goes
+_libraries: list[torch.library.Library] = []  # the dispatcher drops a hook when its library is destroyed
 _sleep = time.sleep
 
 
 def install(recorder: Recorder, script: str | Path) -> bool:
-    """Put the hooks in, silent until ``start``; before the experiment's module is imported, since it may bind names.
+    """Install the hooks, inactive until ``start``.  Call before the script is imported, since it may bind names.
 
-    They are half private to torch.  If this torch does not fit, one warning says so, the experiment runs with only its
-    sleeps recorded, and the answer is False.
+    The hooks rely on private interfaces of torch.  If they do not match, a warning is printed, only sleeps are
+    recorded, and False is returned.
     """
     global _watch
     _watch = Watch(recorder)
@@ -47,7 +47,7 @@ def install(recorder: Recorder, script: str | Path) -> bool:
         undo.append(wrap_work(_watch))
         undo.append(wrap_groups(_watch))
         _libraries.extend(hook_all(_watch))
-    except Exception as error:  # whatever a changed private interface raises
+    except Exception as error:  # a changed private interface may raise anything
         for step in undo:
             step()
         message = f"collectives are not recorded, since torch {torch.__version__} does not fit: {describe(error)}"
@@ -59,20 +59,20 @@ def install(recorder: Recorder, script: str | Path) -> bool:
 
 
 def start() -> None:
-    """Record from now on.  What was called before is not counted either."""
+    """Start recording.  Earlier calls are not counted either."""
     _watch.on = True
 
 
 def stop() -> None:
-    """Record no new call from now on; those in flight may still end."""
+    """Stop recording new calls.  The ends of calls in flight are still recorded."""
     _watch.on = False
 
 
 def _let_operations_end(watch: Watch, process: int) -> None:
-    """Wait for what is in flight when Python exits, as destroying its group would do a moment later.
+    """At exit, wait for calls in flight, as destroying their group would do a moment later.
 
-    By then it would be too late for our callback: a foreign thread that asks a dying interpreter for its lock is ended,
-    and the C++ above it aborts the process.
+    That would be too late for the callback: a foreign thread that requests the GIL of a finalizing interpreter is
+    terminated, and the C++ code that called it aborts the process.
     """
     while watch.in_flight and watch.groups and os.getpid() == process:  # a forked child has no backend thread
         _sleep(0.002)

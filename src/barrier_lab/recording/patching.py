@@ -1,4 +1,4 @@
-"""Put functions in the place of others, and back."""
+"""Replace functions, and restore them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,8 +7,8 @@ Attribute = tuple[Any, str]  # a class or a module, and the name of its attribut
 
 
 def replace(functions: dict[Attribute, Callable]) -> Callable[[], None]:
-    """Set each attribute to its function.  Returns what undoes it."""
-    plain = {(owner, name): vars(owner)[name] for owner, name in functions}  # getattr would lose how it binds to self
+    """Set each attribute to its function.  Returns a function that restores the originals."""
+    plain = {(owner, name): vars(owner)[name] for owner, name in functions}  # getattr would lose how they bind
     for (owner, name), function in functions.items():
         setattr(owner, name, function)
 

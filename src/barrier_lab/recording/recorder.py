@@ -1,12 +1,12 @@
-"""Append trace events to one rank's file, so that each survives whatever ends the rank.
+"""Append trace events to a rank's file, such that each survives any way in which the rank may end.
 
-The format is Chrome's Trace Event Format, JSON array form, one event a line; ``lines`` puts each into the kernel's
-hands at once.  Times are microseconds, written as nanoseconds with an exponent: ``1234567e-3``, which is a number to
-JSON, and saves the two divisions of ``1234.567``.
+The format is Chrome's Trace Event Format, JSON array form, one event per line; ``trace_file`` hands each line to the
+kernel immediately.  Times are microseconds, written as nanoseconds with an exponent: ``1234567e-3`` is a valid JSON
+number and saves the two divisions of ``1234.567``.
 
-    begin/end with ``flight=False``  the thread is blocked meanwhile           ph B and E
+    begin/end with ``flight=False``  blocks its thread                         ph B and E
     begin/end with ``flight=True``   in flight, may end on another thread      ph b and e, with an id
-    mark                             a moment                                  ph i
+    mark                             an instant                                ph i
 """
 
 import itertools
@@ -23,12 +23,12 @@ from typing import Any
 from barrier_lab.recording.trace_file import TraceFile
 
 SourceLine = tuple[str, int, str]  # file, line, function
-Facts = tuple[tuple[str, Any], ...]  # more about a call: name and value, each hashable
+Facts = tuple[tuple[str, Any], ...]  # additional (name, value) pairs of a call, hashable
 _TEMPLATES_KEPT = 10_000
 
 
 def open_trace(path: str | Path, rank: int) -> "Recorder":
-    """Create the trace file of a rank and return what writes to it.  ``OSError`` if that is not possible."""
+    """Create the trace file of a rank and return its recorder.  Raises ``OSError`` if that fails."""
     recorder = Recorder(path, rank)
     recorder.write(b"[\n")
     named = {"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}}
@@ -37,7 +37,7 @@ def open_trace(path: str | Path, rank: int) -> "Recorder":
 
 
 class _PerThread(threading.local):
-    """A thread's native id, which costs a system call, and the bytes of its events, which contain it."""
+    """Cache of a thread's native id, which costs a system call, and of its event templates, which contain the id."""
 
     def __init__(self) -> None:
         self.tid = threading.get_native_id()
@@ -46,15 +46,15 @@ class _PerThread(threading.local):
 
 
 class Recorder:
-    """The events of one rank; ``pid`` in the trace is the rank, ``tid`` the native id of the thread."""
+    """Writes the events of one rank.  ``pid`` in the trace is the rank, ``tid`` the native thread id."""
 
     def __init__(self, path: str | Path, rank: int) -> None:
         self.rank = rank
         self._file = TraceFile(path, self._give_up)
-        self.write = self._file.write  # append one whole line
+        self.write = self._file.write  # append one complete line
         self._thread = _PerThread()
-        self.last_ns = monotonic_ns()  # when something last began or ended
-        self._ops = itertools.count(1)  # next() is one step under the interpreter lock
+        self.last_ns = monotonic_ns()  # when a call last began or ended
+        self._ops = itertools.count(1)  # next() is atomic under the GIL
 
     def begin(
         self,
@@ -68,10 +68,10 @@ class Recorder:
         facts: Facts = (),
         of: int | None = None,
     ) -> int:
-        """Record that something begins now, and return its number, which ``end`` needs.
+        """Record the start of an operation and return its number, to be passed to ``end``.
 
-        ``facts`` are kept as further ``args`` of the event; like names, they should be few and recur.
-        ``of``: the number of the call that a wait is for.
+        ``facts``: additional ``args`` of the event.  Like names, they should have few distinct values.
+        ``of``: for a wait, the number of the call that it waits for.
         """
         now = self.last_ns = monotonic_ns()
         op = next(self._ops)
@@ -86,7 +86,7 @@ class Recorder:
         return op
 
     def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
-        """Record that operation ``op`` ends now, by ``error`` if it is given."""
+        """Record the end of operation ``op``, by the exception ``error`` if given."""
         now = self.last_ns = monotonic_ns()
         key = (name, cat, error, flight)
         template = self._thread.templates.get(key) or self._template(key, _end_template)
@@ -94,46 +94,46 @@ class Recorder:
         self.write(template % values)
 
     def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
-        """Record a moment: now, or ``at`` (monotonic ns).  What JSON cannot hold in ``args`` is written as ``str``."""
+        """Record an instant: now, or ``at`` (monotonic ns).  ``args`` that are not JSON types are written as ``str``."""
         now = monotonic_ns() if at is None else at
         event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": self._thread.tid}
         stamp = b',"ts":%de-3,"args":' % now
         self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
 
     def span(self, name: str, cat: str, **args: Any) -> "_Span":
-        """Record the body of a ``with`` statement as one blocking interval; ``args`` as for ``begin``."""
+        """Context manager that records its body as a blocking interval.  ``args`` as for ``begin``."""
         return _Span(self, name, cat, args)
 
     def close(self) -> None:
-        """Record nothing from now on; later calls are harmless."""
+        """Stop recording.  Later calls do nothing."""
         self._file.close()
 
     def _give_up(self, error: OSError) -> None:
-        """A full disk must not end the experiment: it ends the recording, with a warning."""
+        """Warn that recording has stopped.  An error such as a full disk must not stop the experiment."""
         sys.stderr.write(f"barrier_lab: rank {self.rank} records no longer: {error}\n")
 
     def _name_thread(self, tid: int) -> None:
-        """Write the name of this thread, and the number under which ``faulthandler`` knows it."""
+        """Write the name of this thread and the identifier that ``faulthandler`` prints for it."""
         ident = threading.get_ident()
-        # Not current_thread(), which would make an object for a thread of C++.
+        # Not current_thread(), which would create a Thread object for a C++ thread.
         name = next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"thread {tid}")
         args = {"name": name, "ident": ident}
         self.write(_json({"name": "thread_name", "ph": "M", "pid": self.rank, "tid": tid, "args": args}) + b",\n")
 
     def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
-        """The bytes of all events of this thread that differ only in time and numbers."""
+        """Get the template of this thread's events that differ only in time and numbers."""
         thread = self._thread
         if make is _begin_template and not thread.named:
             thread.named = True
             self._name_thread(thread.tid)
-        if len(thread.templates) >= _TEMPLATES_KEPT:  # names and errors can be without end
+        if len(thread.templates) >= _TEMPLATES_KEPT:  # names and errors are unbounded
             thread.templates.clear()
         template = thread.templates[key] = make(self.rank, thread.tid, *key)
         return template
 
 
 class _Span:
-    """``Recorder.span``: a class, since ``contextlib`` costs as much again as the recording."""
+    """The context manager of ``Recorder.span``.  A class, since ``contextlib`` would double the cost."""
 
     __slots__ = ("args", "cat", "name", "op", "recorder")
 
@@ -150,7 +150,7 @@ class _Span:
 
 
 def describe(error: BaseException) -> str:
-    """An exception in one line, as the trace holds it: ``RuntimeError: first line``."""
+    """Format an exception as one line for the trace: ``RuntimeError: first line``."""
     text = str(error).strip()
     return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
 
@@ -187,17 +187,17 @@ def _head(phase: bytes, rank: int, tid: int, name: str, cat: str) -> bytes:
 
 
 def _fixed(value: dict) -> bytes:
-    """The JSON of ``value`` as part of a template."""
+    """JSON of ``value``, escaped for use in a template."""
     return _json(value).replace(b"%", b"%%")
 
 
 def _json(value: Any) -> bytes:
-    """ASCII JSON of anything, on one line."""
+    """ASCII JSON of any value, on one line."""
     return json.dumps(_plain(value), separators=(",", ":")).encode()
 
 
 def _plain(value: Any) -> Any:
-    """``value`` in JSON's own types, which have neither NaN nor tuples as keys."""
+    """Convert ``value`` to JSON types, which have neither NaN nor tuples as keys."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

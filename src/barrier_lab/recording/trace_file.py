@@ -1,13 +1,13 @@
-"""Append lines to a file so that each survives whatever ends the process, for the price of a copy in memory.
+"""Append lines to a file such that each survives any end of the process, at the cost of a memory copy.
 
-The file grows by chunks of blank lines that are mapped into memory, shared with the kernel; a line is copied over the
-next blanks.  It is then in the kernel's hands, so SIGKILL cannot lose it; a kill in the middle of the copy leaves a
-torn last line, as one in the middle of ``os.write`` does.  ``mmap.write`` is one step under the interpreter lock, so
-threads cannot mix their lines, and a forked child cannot inherit a lock that it needs.  The blanks that are left are
-removed by ``close``; after SIGKILL they stay, and are white space to JSON.
+The file grows in chunks of blank lines, which are memory-mapped and shared; a line is copied over the next blanks.
+It is then in the kernel's page cache, so SIGKILL cannot lose it.  A kill during the copy leaves a truncated last line,
+as it would during ``os.write``.  ``mmap.write`` is atomic under the GIL, so threads cannot interleave their lines, and
+there is no lock that a forked child could inherit in a locked state.  ``close`` removes the remaining blanks; after
+SIGKILL they stay, and are white space to JSON.
 
-A chunk is written before it is mapped: so a full disk is an ``OSError`` then, and not a fatal signal (SIGBUS) at the
-copy.  A file that cannot be mapped gets one ``os.write`` a line.
+A chunk is written before it is mapped, so that a full disk raises ``OSError`` then instead of a fatal SIGBUS during a
+copy.  If a file cannot be mapped, each line is written with ``os.write``.
 """
 
 import atexit
@@ -25,13 +25,14 @@ _open: "weakref.WeakSet[TraceFile]" = weakref.WeakSet()
 
 
 class TraceFile:
-    """A new file that grows by whole lines.
+    """A new file to which complete lines are appended.
 
-    ``OSError`` if it cannot be made.  An error later, such as a full disk, closes it and is given to ``failed``.
+    Raises ``OSError`` if it cannot be created.  A later error, such as a full disk, closes the file and is passed to
+    ``failed``.
     """
 
     def __init__(self, path: str | Path, failed: Callable[[OSError], None]) -> None:
-        # O_EXCL, since whoever cuts a file short that another process has mapped kills that process.
+        # O_EXCL, since truncating a file that another process has mapped kills that process.
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         self._failed = failed
         self._growing = threading.RLock()  # a signal handler may write while its own thread grows the file
@@ -47,11 +48,11 @@ class TraceFile:
             raise
 
     def write(self, line: bytes) -> None:
-        """Append one whole line; after ``close``, do nothing."""
+        """Append one complete line.  Does nothing after ``close``."""
         copy = self._copy
         try:
             copy(line)
-        except ValueError:  # the chunk is full, or was closed a moment ago
+        except ValueError:  # the chunk is full, or was just closed
             self._grow(copy, len(line))
             self.write(line)
         except OSError as error:
@@ -82,21 +83,21 @@ class TraceFile:
             self._copy = chunk.write
 
     def _fail(self, error: OSError) -> None:
-        if self._descriptor >= 0:  # else it was closed, and this is no surprise
+        if self._descriptor >= 0:  # else the file was closed, and the error is expected
             self.close()
             self._failed(error)
 
     def close(self) -> None:
-        """Remove the blanks at the end, and write nothing from now on."""
+        """Remove the trailing blanks and stop writing."""
         with self._growing:
             if self._descriptor >= 0 and self._chunk is not None:
                 used = self._start + self._chunk.tell()
-                self._chunk.close()  # first: a copy beyond the end of the file would be fatal
+                self._chunk.close()  # before truncating: a copy beyond the end of the file would be fatal
                 os.ftruncate(self._descriptor, used)
             self.forget()
 
     def forget(self) -> None:
-        """Write nothing from now on, and leave the file as it is."""
+        """Stop writing and leave the file as it is."""
         self._copy = _nothing
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
@@ -113,7 +114,7 @@ def _map(descriptor: int, size: int, start: int) -> mmap.mmap | None:
 
 
 def _nothing(line: bytes) -> None:
-    """Write no more."""
+    """Ignore a line after closing."""
 
 
 def _close_all() -> None:
@@ -122,7 +123,7 @@ def _close_all() -> None:
 
 
 def _forget_in_child() -> None:
-    """A forked child (a worker of a DataLoader, say) is not the process that the file is about."""
+    """Stop writing in a forked child, such as a DataLoader worker: the file records only the parent."""
     for lines in list(_open):
         lines.forget()
 

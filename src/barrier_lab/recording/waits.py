@@ -1,4 +1,4 @@
-"""Wrap what the dispatcher does not show: waits for a handle, which work is a message's, and sleeps."""
+"""Wrap what the dispatcher cannot see: waits for handles, reduce operations, sleeps, and errors in threads."""
 
 import functools
 import inspect
@@ -29,7 +29,7 @@ _STARTS = (
 
 
 def wrap_work(watch: Watch) -> Callable[[], None]:
-    """Wrap ``Work.wait`` and what gives Python a handle.  Returns what undoes it."""
+    """Wrap ``Work.wait`` and the methods that return a handle.  Returns a function that undoes it."""
     wrappers = {
         (dist.Work, "wait"): _waiting,
         (dist.Work, "get_future"): _with_handle,
@@ -47,7 +47,7 @@ def _waiting(watch: Watch, wait: Callable) -> Callable:
         blocking = here.blocking
         handle = None
         if blocking is not None and blocking[0] is self:
-            here.blocking = None  # this wait is the blocking call's own, and ends it
+            here.blocking = None  # this wait belongs to the blocking call and ends it
             _, name, cat, op = blocking
         elif watch.on:
             name = cat = "wait"
@@ -66,7 +66,7 @@ def _waiting(watch: Watch, wait: Callable) -> Callable:
         finally:
             recorder.end(name, cat, op, error=error)
             if handle is not None and handle[1] == "p2p":
-                # A message in flight has no future on gloo: it ends when it has been waited for.
+                # On gloo a message has no future; it ends when it has been waited for.
                 recorder.end(handle[0], "p2p", op=handle[2], error=error, flight=True)
                 watch.works.pop(self, None)
 
@@ -74,7 +74,7 @@ def _waiting(watch: Watch, wait: Callable) -> Callable:
 
 
 def _with_handle(watch: Watch, get_future: Callable) -> Callable:
-    """A future stands for the same call as the work that gives it."""
+    """Wrap ``get_future``: a future gets the handle of its Work."""
 
     @functools.wraps(get_future)
     def recorded(self: Any) -> Any:
@@ -87,7 +87,7 @@ def _with_handle(watch: Watch, get_future: Callable) -> Callable:
 
 
 def _starting(watch: Watch, start: Callable) -> Callable:
-    """A method of ``ProcessGroup`` that starts a call: it hands Python the work, and knows the reduce operation."""
+    """Wrap a method of ``ProcessGroup`` that starts a call, to get the returned Work and the reduce operation."""
     here, works = watch.here, watch.works
 
     @functools.wraps(start)
@@ -107,7 +107,7 @@ def _starting(watch: Watch, start: Callable) -> Callable:
 
 
 def _reduce_operation(args: tuple, kwargs: dict) -> str | None:
-    """The reduce operation among the arguments of a call: "SUM"; None if there is none."""
+    """The reduce operation among the arguments of a call, such as "SUM"; None if there is none."""
     for value in (*args, *kwargs.values()):
         operation = value if isinstance(value, dist.ReduceOp) else getattr(value, "reduceOp", None)
         if operation is not None:
@@ -116,7 +116,7 @@ def _reduce_operation(args: tuple, kwargs: dict) -> str | None:
 
 
 def is_blocking_message(frame: FrameType | None) -> bool:
-    """Whether ``dist.send`` or ``dist.recv`` is calling; to the dispatcher they look like isend and irecv."""
+    """Whether the caller is ``dist.send`` or ``dist.recv``, which the dispatcher cannot tell from isend and irecv."""
     while frame is not None and not is_own(frame.f_code.co_filename):
         if frame.f_code in _blocking_messages():
             return True
@@ -130,7 +130,7 @@ def _blocking_messages() -> tuple[CodeType, ...]:
 
 
 def wrap_thread_errors(watch: Watch) -> None:
-    """Record what ends a thread: the rank goes on without it, and may wait for it."""
+    """Record uncaught exceptions in threads: the rank continues without the thread, and may be waiting for it."""
     report = threading.excepthook
 
     @functools.wraps(report)
@@ -145,7 +145,7 @@ def wrap_thread_errors(watch: Watch) -> None:
 
 
 def wrap_sleep(watch: Watch, script: str) -> None:
-    """Replace ``time.sleep`` by one that records the sleeps of the script and of the files in its folder."""
+    """Patch ``time.sleep`` to record sleeps called from the script and from user code in its folder."""
     script = os.path.realpath(script)
     folder = os.path.join(os.path.dirname(script), "")
     sleep = time.sleep
@@ -158,7 +158,7 @@ def wrap_sleep(watch: Watch, script: str) -> None:
     @functools.wraps(sleep)
     def recorded(seconds: float, /) -> None:
         frame = sys._getframe().f_back
-        if not watch.on or frame is None:  # None: Python itself calls, as at exit
+        if not watch.on or frame is None:  # None: called by Python itself, as at exit
             return sleep(seconds)
         code = frame.f_code
         if not is_experiment(code.co_filename):
@@ -168,7 +168,7 @@ def wrap_sleep(watch: Watch, script: str) -> None:
             return sleep(seconds)
 
     time.sleep = recorded
-    for module in list(sys.modules.values()):  # under torchrun the script was imported before, with its own modules
+    for module in list(sys.modules.values()):  # under torchrun, the script and its modules are already imported
         names = [name for name, value in list(getattr(module, "__dict__", {}).items()) if value is sleep]
         if names and is_experiment(getattr(module, "__file__", None) or ""):
             for name in names:

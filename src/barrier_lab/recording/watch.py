@@ -1,4 +1,4 @@
-"""What the hooks of one rank share."""
+"""State shared by the hooks of a rank."""
 
 import threading
 import weakref
@@ -14,45 +14,45 @@ from barrier_lab.recording.recorder import Facts, Recorder
 
 
 class Group:
-    """What is known of a process group: its name in the trace, its ranks, how many collectives were called on it."""
+    """A process group: its name in the trace, its ranks, and the number of collectives called on it."""
 
     def __init__(self, group: dist.ProcessGroup, name: str) -> None:
         self.name = name
         members = distributed_c10d._world.pg_group_ranks.get(group) or {}
-        self.ranks = sorted(members, key=members.__getitem__)  # by their rank in the group
+        self.ranks = sorted(members, key=members.__getitem__)  # sorted by rank in the group
         self.count = 0
 
     def global_rank(self, rank: int) -> int:
-        """The rank in the default group of a rank of this one."""
+        """Convert a rank of this group to the rank in the default group."""
         return self.ranks[rank] if 0 <= rank < len(self.ranks) else rank
 
 
 class Here(threading.local):
-    """What a thread is in the middle of."""
+    """The call that a thread is currently making."""
 
     blocking: tuple[dist.Work, str, str, int] | None = None  # work, name, category and number of a blocking call
-    handle: tuple[str, str, int] | None = None  # name, category and number of what was just put in flight
-    from_python: bool = False  # the call that is on its way to the dispatcher came through ProcessGroup's methods
+    handle: tuple[str, str, int] | None = None  # name, category and number of the call just started
+    from_python: bool = False  # the current call was made through a method of ProcessGroup
     reduce: str | None = None  # its reduce operation
 
 
 @dataclass
 class Watch:
-    """The recorder and the state between hooks.  Nothing in it keeps a group or a work alive."""
+    """The recorder and the state shared by the hooks.  Does not keep any group or Work alive."""
 
     recorder: Recorder
     on: bool = False
     here: Here = field(default_factory=Here)
     groups: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)  # ProcessGroup -> Group
-    names: Counter = field(default_factory=Counter)  # how many groups had a name
-    making: Counter = field(default_factory=Counter)  # how often a function that makes a group was called
+    names: Counter = field(default_factory=Counter)  # number of groups that had each name
+    making: Counter = field(default_factory=Counter)  # number of calls of each function that creates groups
     works: weakref.WeakKeyDictionary = field(default_factory=weakref.WeakKeyDictionary)  # Work or Future -> handle
     functional: dict[int, int] = field(default_factory=dict)  # storage of a functional result -> number of its call
-    in_flight: weakref.WeakSet = field(default_factory=weakref.WeakSet)  # callbacks that C++ still holds
+    in_flight: weakref.WeakSet = field(default_factory=weakref.WeakSet)  # callbacks still held by C++
     paths: dict[tuple, int] = field(default_factory=dict)  # frames -> their number in the trace
 
     def group(self, group: dist.ProcessGroup) -> Group:
-        """The record of a group: a new one for each new group, also for one made again under an old name."""
+        """Get the record of a group.  A group created again under an old name gets a new record."""
         known = self.groups.get(group)
         if known is None:
             known = self.groups[group] = self._new_group(group)
@@ -70,7 +70,7 @@ class Watch:
         return known
 
     def facts(self, site: Callsite, label: str) -> Facts:
-        """What is recorded of the way to a call, beside its innermost line."""
+        """Facts about a call site in addition to its innermost line: the path of callers, and the library function."""
         facts = ()
         if len(site.frames) > 1:
             facts = (("path", self.path(site.frames)),)
@@ -79,7 +79,7 @@ class Watch:
         return facts
 
     def path(self, frames: tuple) -> int:
-        """The number under which the trace holds these frames."""
+        """The number of these frames in the trace, which are recorded on first use."""
         number = self.paths.get(frames)
         if number is None:
             number = self.paths[frames] = len(self.paths) + 1
@@ -88,9 +88,9 @@ class Watch:
 
 
 def shape(tensors: Any, known: dict[tuple, tuple]) -> tuple:
-    """Facts of the tensors of a call: their kind and shape in words, and how many elements they have.
+    """Facts about the tensors of a call: dtype and shape as text, and the number of elements.
 
-    ``tensors``: a tensor, or a list of them; ``known`` keeps what was found for each kind and shape.
+    ``tensors``: a tensor or a list of tensors.  ``known``: cache by dtype and shape.
     """
     first = tensors
     if isinstance(tensors, list):

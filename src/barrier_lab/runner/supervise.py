@@ -20,7 +20,7 @@ STACK_TIME = 2.0  # most seconds to wait for the stacks after the deadline
 ASK_AFTER = 0.15  # seconds of these after which a rank without stacks is signalled
 STILL = 0.05  # seconds without growth after which the stacks are complete
 
-OnLine = Callable[[int, float | None, str, str], None]  # rank, seconds since t = 0 (or None), stream, text
+OnLine = Callable[[int, float | None, str, str], None]  # rank, seconds since t = 0 (None before it), stream, text
 
 
 @dataclass(slots=True)

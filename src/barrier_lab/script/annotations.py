@@ -1,4 +1,4 @@
-"""Read a parameter's type from its annotation's syntax tree, by a table: nothing in it is evaluated."""
+"""Read a parameter's type from the syntax tree of its annotation, by table lookup: nothing is evaluated."""
 
 import ast
 import functools
@@ -9,11 +9,11 @@ _PLAIN = {kind.__name__: kind for kind in (int, float, str, bool, list, tuple)} 
 
 
 def type_of(annotation: ast.expr) -> object:
-    """The type that an annotation names.  ``ValueError``, ``TypeError`` or ``SyntaxError`` if the table lacks it."""
+    """The type an annotation names.  Raises ``ValueError``, ``TypeError`` or ``SyntaxError`` if it is not supported."""
     match annotation:
         case ast.Constant(value=None):
             return None
-        case ast.Constant(value=str(text)):  # "int", as in code that quotes its annotations
+        case ast.Constant(value=str(text)):  # a quoted annotation, such as "int"
             return type_of(ast.parse(text, mode="eval").body)
         case ast.BinOp(op=ast.BitOr(), left=left, right=right):
             return type_of(left) | type_of(right)
@@ -45,7 +45,7 @@ def _is_ellipsis(part: ast.expr) -> bool:
 
 
 def _name(node: ast.expr) -> str:
-    """ "Literal" for ``Literal`` and for ``typing.Literal``; nothing for anything else."""
+    """ "Literal" for ``Literal`` and ``typing.Literal``; empty for anything else."""
     match node:
         case ast.Name(id=name):
             return name

@@ -1,4 +1,4 @@
-"""The options of a script on the command line, however its ranks are started."""
+"""Command-line options of a script, common to all launchers."""
 
 import argparse
 
@@ -7,7 +7,7 @@ from barrier_lab.script.source import Script
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, with its errors as one sentence."""
+    """An argument parser that raises ``UsageError`` with a one-sentence message."""
 
     def __init__(self, **options) -> None:
         super().__init__(allow_abbrev=False, **options)
@@ -17,9 +17,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def script_parser(prog: str, about: Script) -> Parser:
-    """The common options, and one for each of the worker's own parameters.
+    """Build a parser with the common options and one option per parameter of the worker.
 
-    Values of parameters are checked later, together with those that come from Python.
+    Parameter values are validated later, like those passed from Python.
     """
     parser = Parser(prog=prog, description=about.doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend", default="auto", help="auto, gloo or nccl (default auto)")
@@ -36,7 +36,7 @@ def script_parser(prog: str, about: Script) -> Parser:
 
 
 def given_parameters(given: argparse.Namespace) -> dict[str, str]:
-    """The worker's parameters among the parsed options."""
+    """Extract the worker's parameters from the parsed options."""
     found = {
         key.removeprefix("parameter "): value for key, value in vars(given).items() if key.startswith("parameter ")
     }

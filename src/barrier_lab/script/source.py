@@ -1,7 +1,7 @@
-"""Find an experiment's script and read, without running it, what it takes.
+"""Find an experiment's script and read its parameters without running it.
 
 The file is parsed, not imported, and nothing in it is evaluated: a learner's file may loop, crash or do anything else
-at import, and that must happen in a rank, under a deadline.
+on import, and that must happen in a rank, under a deadline.
 """
 
 import ast
@@ -15,26 +15,26 @@ from barrier_lab.errors import UsageError
 from barrier_lab.script.annotations import type_of
 
 SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
-LARGEST = 1_000_000  # bytes of a script: to parse more takes seconds, and hundreds of megabytes
-# CPython 3.11 may raise "SystemError: AST constructor recursion depth mismatch" where two threads parse at once.
+LARGEST = 1_000_000  # bytes of a script; parsing more takes seconds and hundreds of megabytes
+# CPython 3.11 may raise "SystemError: AST constructor recursion depth mismatch" if two threads parse concurrently.
 _parsing = threading.Lock()
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what ast raises for text that is no Python
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # raised by ast for text that is not Python
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a script says of itself."""
+    """A parsed script."""
 
     path: Path
     name: str
     doc: str
     parameters: dict[str, tuple[object, object]]  # name -> (type, default)
-    init: bool  # the process group is made for it
-    world_size: object  # how many ranks it starts with when nobody says
+    init: bool  # whether the process group is initialized for the worker
+    world_size: object  # default number of ranks
 
 
 def find(name_or_path: str | Path) -> Path:
-    """The file of an experiment given by name, or the reader's own file given by path."""
+    """Find a script: one of the book's experiments by name, or any file by path.  Raises ``UsageError`` if not found."""
     text = str(name_or_path)
     named = SCRIPTS / f"{text}.py"
     if text.isidentifier() and named.is_file():
@@ -52,7 +52,7 @@ def experiments() -> list[str]:
 
 
 def read(path: Path, reserved: set[str] = frozenset()) -> Script:
-    """Parse a script.  ``UsageError`` if it is no experiment, or if its worker uses a reserved parameter name."""
+    """Parse a script.  Raises ``UsageError`` if it has no valid worker, or if a parameter has a reserved name."""
     tree = _tree(path)
     workers = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "worker"]
     if not workers:
@@ -78,7 +78,7 @@ def read(path: Path, reserved: set[str] = frozenset()) -> Script:
 
 
 def _tree(path: Path) -> ast.Module:
-    """The syntax tree of a file, whatever its encoding.  ``UsageError`` if it has none."""
+    """Parse a file in any encoding.  Raises ``UsageError`` if that fails."""
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -97,7 +97,7 @@ def _tree(path: Path) -> ast.Module:
 
 
 def _main_options(tree: ast.Module, path: Path) -> dict[str, object]:
-    """The keywords of the script's ``main(worker, …)`` call, each a literal or the name of a module's constant."""
+    """The keyword arguments of the script's ``main(worker, …)`` call: literals, or names of module constants."""
     constants = {
         target.id: node.value
         for node in tree.body
@@ -122,7 +122,7 @@ def _main_options(tree: ast.Module, path: Path) -> dict[str, object]:
 
 
 def _main_keywords(tree: ast.Module) -> list[ast.keyword]:
-    """The keywords of the first call of this package's ``main``."""
+    """The keyword arguments of the first call of this package's ``main``."""
     names = {"main"}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in ("barrier_lab", "barrier_lab.cli"):
@@ -155,10 +155,10 @@ def _parameters(worker: ast.FunctionDef, path: Path) -> dict[str, tuple[object, 
 
 
 def checked(script: Script, given: dict[str, object]) -> dict[str, object]:
-    """The script's parameters with the given values converted to their types.
+    """Merge the given values into the script's defaults, converted to the parameters' types.
 
-    Strings from the shell and objects from Python pass through the same check.  ``UsageError`` for an
-    unknown name or a value of the wrong type.
+    Strings from the shell and objects from Python are validated alike.  Raises ``UsageError`` for an unknown name or a
+    value of the wrong type.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -178,7 +178,7 @@ def checked(script: Script, given: dict[str, object]) -> dict[str, object]:
 
 
 def _converted(adapter, value: object) -> object:
-    """``value`` in the adapter's type; a string that is none may spell one, as "None" or "[1, 2]" does in a shell."""
+    """Convert ``value`` to the adapter's type; a string that fails is tried as a literal, such as "None" or "[1, 2]"."""
     from pydantic import ValidationError
 
     try:

@@ -1,4 +1,4 @@
-"""Say so when a program defines a worker and ends without having run anything."""
+"""Warn if a program defines a worker but exits without having run anything."""
 
 import atexit
 import contextlib
@@ -12,12 +12,12 @@ _used = False
 
 
 def watch() -> None:
-    """Look at the program when it ends."""
+    """Check the program at exit."""
     atexit.register(_complain, os.getpid())
 
 
 def used() -> None:
-    """Something was run: there is nothing to complain of."""
+    """Note that something was run, so that no warning is printed."""
     global _used
     _used = True
 
@@ -36,24 +36,24 @@ def _complain(process: int) -> None:
 
 
 def _forgets(program: ModuleType | None) -> bool:
-    """Whether the program is a file that uses this package, defines a worker, and ended by itself, on rank 0."""
+    """Whether the program is a file that uses this package and defines a worker, and ended normally on rank 0."""
     names = dict(vars(program)) if program else {}
     worker = names.get("worker")
     parent = getattr(sys.modules.get("multiprocessing"), "parent_process", lambda: None)()
     return (
         isinstance(worker, FunctionType)
         and worker.__module__ == "__main__"
-        and _file_of(worker).is_file()  # and not a cell of a notebook, or a prompt
+        and _file_of(worker).is_file()  # not a notebook cell or the interactive prompt
         and any(map(_is_ours, names.values()))
-        and parent is None  # else a process that somebody else started to import the file
-        and not hasattr(sys, "last_type")  # else it ended by an error, which says more
+        and parent is None  # else a child process that imported the file
+        and not hasattr(sys, "last_type")  # else it ended with an exception, which says more
         and not sys.flags.interactive
         and os.environ.get("RANK", "0") == "0"
     )
 
 
 def _file_of(worker: FunctionType) -> Path:
-    """Where a function is written; the program itself has lost its ``__file__`` by then."""
+    """The file that defines a function; the main module's ``__file__`` is already gone at exit."""
     return Path(inspect.unwrap(worker).__code__.co_filename)
 
 

@@ -2,6 +2,9 @@
 
 from barrier_lab.exercises import expect
 
+EDITED = ("zero_first",)  # by a learner; the rest stays as it is
+# How the file is judged as it stands, and what is said of it.
+STUB = ("wrong", "")
 RUNS = [
     dict(world_size=4, folder=expect.FRESH, deadline=8),
     dict(world_size=4, folder=expect.FRESH, fails=True, deadline=8),

@@ -3,6 +3,9 @@
 from barrier_lab.english import who
 from barrier_lab.exercises import expect
 
+EDITED = ("worker",)  # by a learner; the rest stays as it is
+# How the file is judged as it stands, and what is said of it.
+STUB = ("hang", r"output = model\([\s\S]*dist\.barrier\(\)")
 RUNS = [
     {"world_size": 2, "deadline": 8.0},
     {"world_size": 3, "epochs": 3, "iterations": 1, "deadline": 8.0},

@@ -2,6 +2,9 @@
 
 from barrier_lab.exercises import expect
 
+EDITED = ("worker",)  # by a learner; the rest stays as it is
+# How the file is judged as it stands, and what is said of it.
+STUB = ("wrong", "")
 RUNS = [
     dict(world_size=3, samples=10, deadline=8),
     dict(world_size=4, samples=13, deadline=8),

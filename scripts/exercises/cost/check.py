@@ -2,6 +2,9 @@
 
 from barrier_lab.exercises import expect
 
+EDITED = ("worker",)  # by a learner; the rest stays as it is
+# How the file is judged as it stands, and what is said of it.
+STUB = ("wrong", "")
 RUNS = [
     dict(world_size=4, folder=expect.FRESH, deadline=15),
     dict(world_size=3, steps=6, folder=expect.FRESH, deadline=15),
