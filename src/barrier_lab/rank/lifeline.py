@@ -24,7 +24,7 @@ except ImportError:  # outside Linux
     F_SETSIG = None
 KERNEL_KILLS = F_SETSIG is not None  # closing the pipe also kills the children of a rank that has ended
 
-_at_import = os.getpid(), os.getppid()  # pid and parent pid, long before ``die_with_parent`` if torch is imported in between
+_at_import = os.getpid(), os.getppid()  # long before ``die_with_parent`` if torch is imported in between
 
 
 def hold_on(descriptor: int) -> None:

@@ -94,7 +94,7 @@ class Recorder:
         self.write(template % values)
 
     def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
-        """Record an instant: now, or ``at`` (monotonic ns).  ``args`` that are not JSON types are written as ``str``."""
+        """Record an instant: now, or ``at`` (monotonic ns).  ``args`` of non-JSON types are converted by ``str``."""
         now = monotonic_ns() if at is None else at
         event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": self._thread.tid}
         stamp = b',"ts":%de-3,"args":' % now

@@ -34,7 +34,7 @@ class Script:
 
 
 def find(name_or_path: str | Path) -> Path:
-    """Find a script: one of the book's experiments by name, or any file by path.  Raises ``UsageError`` if not found."""
+    """Find a script, by the name of one of the book's experiments or by path.  Raises ``UsageError`` if not found."""
     text = str(name_or_path)
     named = SCRIPTS / f"{text}.py"
     if text.isidentifier() and named.is_file():
@@ -178,7 +178,7 @@ def checked(script: Script, given: dict[str, object]) -> dict[str, object]:
 
 
 def _converted(adapter, value: object) -> object:
-    """Convert ``value`` to the adapter's type; a string that fails is tried as a literal, such as "None" or "[1, 2]"."""
+    """Convert ``value`` to the adapter's type.  A string that fails is tried as a literal: "None" or "[1, 2]"."""
     from pydantic import ValidationError
 
     try:
