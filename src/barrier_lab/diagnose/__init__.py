@@ -1,7 +1,7 @@
-"""Say what happened in a run: who waits, for whom, and where every other rank stands.
+"""Diagnose a run: which ranks wait, for which ranks, and where every other rank is.
 
-Computed from the trace alone, for any script.  The words keep apart what the files show and what they cannot know:
-a "deadline" is the runner's, a "timeout" is the process group's.
+Computed from the trace alone, for any script.  The wording distinguishes what the files show from what they cannot
+know.  A "deadline" is the runner's; a "timeout" is the process group's.
 """
 
 from barrier_lab.diagnose import rank_state
@@ -17,9 +17,9 @@ __all__ = ["Wait", "missing", "outcome", "stands", "verdict", "waits"]
 
 
 def outcome(trace: Trace) -> str:
-    """What the runner wrote, else what the ranks' files show.
+    """The outcome recorded by the runner, or else inferred from the ranks' files.
 
-    "completed", "failed", "hung" or "interrupted"; of a job that is not over, "hung" or "running".
+    One of "completed", "failed", "hung", "interrupted"; for a job still in progress, "hung" or "running".
     """
     if trace.outcome:
         return trace.outcome
@@ -37,7 +37,7 @@ def outcome(trace: Trace) -> str:
 
 
 def _is_over(rank: Rank) -> bool:
-    """Whether a rank came to a good end: its worker returned, or it left with code 0, and its process is not stuck."""
+    """Whether a rank ended normally: its worker returned or it exited with code 0, and its process is not stuck."""
     if rank.exited:
         return not rank.exit_code and not rank.error
     return rank.ended is not None and not rank.error and not _is_stuck(rank)
@@ -48,7 +48,7 @@ def _is_stuck(rank: Rank) -> bool:
 
 
 def verdict(trace: Trace) -> str:
-    """What happened, in a few plain sentences."""
+    """What happened, in a few sentences."""
     if trace.message and not any(rank.started or rank.error for rank in trace.ranks):
         return closed(trace.message)
     told = {"completed": completed, "failed": failed, "hung": _hung, "running": _running, "interrupted": _interrupted}
@@ -60,7 +60,7 @@ def verdict(trace: Trace) -> str:
 
 
 def stands(rank: Rank, moment: float | None = None) -> str:
-    """Where a rank was at a moment (None: at the end), to follow its name: "was in time.sleep (one_sided.py:25)"."""
+    """Where a rank was at ``moment`` (default: at the end), as a predicate: "was in time.sleep (one_sided.py:25)"."""
     phrase = rank_state.stands(rank, moment)
     return filled(phrase.text, 1, [] if phrase.t is None else [phrase.t])
 
@@ -85,7 +85,7 @@ def _interrupted(trace: Trace) -> list[str]:
 
 
 def _stop(trace: Trace) -> str:
-    """The clause that says of which moment the verdict speaks."""
+    """The clause that gives the time to which the verdict refers."""
     if trace.stopped is not None:
         return f"when the run was stopped at {clock(trace.stopped)}"
     late = outcome(trace) == "hung"

@@ -1,4 +1,4 @@
-"""Sentences about how the calls of several ranks relate: where they differ, what they bring, who waits in a cycle."""
+"""Sentences about how calls of several ranks relate: differing calls, mismatched arguments, and wait cycles."""
 
 from barrier_lab.diagnose.first_difference import Difference, unlike
 from barrier_lab.diagnose.meetings import Calls
@@ -10,7 +10,7 @@ from barrier_lab.trace.model import Span, Trace
 
 
 def first_difference(found: Calls, stray: Difference, first: bool = True) -> str:
-    """The first calls of a group that pair although they are not the same call."""
+    """Describe the first calls of a group that were paired although they are not the same call."""
     spans = [side[0] for side in stray.sides]
     where = places(spans)
     parts = [_side(side, place, spans) for side, place in zip(stray.sides[:4], where, strict=False)]
@@ -32,7 +32,7 @@ def _side(side: tuple[Span, ...], place: str, all_sides: list[Span]) -> str:
 
 
 def _before(found: Calls, stray: Difference) -> str:
-    """The calls before a difference of kinds, which a reader may not have counted."""
+    """The calls before a difference in kind, which a reader may not have counted."""
     if not stray.kinds or stray.sides[0][0].kind == "group":
         return ""
     first = stray.sides[0][0]
@@ -42,7 +42,7 @@ def _before(found: Calls, stray: Difference) -> str:
 
 
 def _never_called(found: Calls, stray: Difference) -> str:
-    """Which of two lines the other rank never reached, if only one of them did."""
+    """A clause naming a rank that never made the other's call, if there is one."""
     one, two = stray.sides[0][0], stray.sides[-1][0]
     for mine, other in ((one, two), (two, one)):
         theirs = {(span.file, span.line) for span in found[stray.group][other.rank].values()}
@@ -52,7 +52,7 @@ def _never_called(found: Calls, stray: Difference) -> str:
 
 
 def places(spans: list[Span]) -> list[str]:
-    """The line of each call, with the callers up to the one in which they differ."""
+    """The line of each call, with the caller in which calls from the same line differ."""
     lines = {(span.file, span.line) for span in spans}
     if len(lines) == len(spans):
         return [at(span) for span in spans]
@@ -65,7 +65,7 @@ def places(spans: list[Span]) -> list[str]:
 
 
 def _common(span: Span, other: Span) -> int:
-    """How many of the nearest callers two calls share."""
+    """Index of the last of the nearest callers that two calls share; -1 if they share none."""
     pairs = zip(span.callers, other.callers, strict=False)
     count = 0
     for mine, theirs in pairs:
@@ -76,7 +76,7 @@ def _common(span: Span, other: Span) -> int:
 
 
 def brought(spans: list[Span]) -> list[str]:
-    """What calls that pair did not bring alike: sizes, types, reduce operations, roots."""
+    """Describe arguments that differ between paired calls: sizes, types, reduce operations, roots."""
     said = []
     lines = len({spot(span) for span in spans}) > 1
     for what in unlike(spans):
@@ -91,9 +91,9 @@ def brought(spans: list[Span]) -> list[str]:
 
 
 def _splits(spans: list[Span]) -> list[str]:
-    """What one rank sends in all_to_all and the other does not expect."""
+    """Describe all_to_all splits that one rank sends and the other does not expect."""
     said = []
-    order = sorted(spans, key=lambda span: span.rank)  # as the ranks of a group are, unless it was made otherwise
+    order = sorted(spans, key=lambda span: span.rank)  # the default order of ranks in a group
     for i, source in enumerate(order):
         for j, target in enumerate(order):
             if len(source.sends) == len(target.takes) == len(order) and source.sends[j] != target.takes[i]:
@@ -103,7 +103,7 @@ def _splits(spans: list[Span]) -> list[str]:
 
 
 def _root(span: Span) -> tuple[str, str]:
-    """What the one rank of a collective is to it, and the name of the argument."""
+    """The role of a collective's root rank, and the name of the argument."""
     return ("source", "src") if span.name in ("broadcast", "scatter") else ("destination", "dst")
 
 
@@ -114,7 +114,7 @@ def _value(what: str, span: Span) -> str:
 
 
 def cycle(held: list[Wait]) -> tuple[list[str], set[int]]:
-    """Ranks that wait for each other in a cycle, each for a call that the next one has not made: words, and ranks."""
+    """Find ranks that wait for each other in a cycle, each for a call of the next.  Returns sentences and the ranks."""
     by_rank: dict[int, list[Wait]] = {}
     for wait in held:
         if wait.awaited and wait.held is not None:
@@ -136,7 +136,7 @@ def _needed_call(wait: Wait) -> str:
 
 
 def _shortest_cycle(by_rank: dict[int, list[Wait]]) -> list[int]:
-    """The ranks of a shortest cycle, from its lowest rank on; none if there is no cycle."""
+    """The ranks of a shortest cycle, starting with the lowest; empty if there is no cycle."""
     after = {rank: {n for wait in waits for n in wait.awaited if n in by_rank} for rank, waits in by_rank.items()}
     best: list[int] = []
     for start in after:
@@ -154,7 +154,7 @@ def _shortest_cycle(by_rank: dict[int, list[Wait]]) -> list[int]:
 
 
 def silence(trace: Trace) -> list[str]:
-    """That no rank called a collective, where there was somebody to call it with."""
+    """A sentence if no rank called a collective although there were several ranks."""
     kinds = {span.kind for rank in trace.ranks for span in rank.spans}
     if trace.world_size == 1 or "collective" in kinds or not all(rank.started for rank in trace.ranks):
         return []
@@ -162,7 +162,7 @@ def silence(trace: Trace) -> list[str]:
 
 
 def absentees(trace: Trace, held: list[Wait]) -> list[str]:
-    """Ranks that a script expects and that this run does not have."""
+    """Describe ranks that the script expects but that do not exist in this run."""
     for wait in held:
         beyond = [rank for rank in wait.group if rank >= trace.world_size]
         if wait.call.kind == "group" and beyond:

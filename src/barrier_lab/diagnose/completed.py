@@ -1,4 +1,4 @@
-"""Tell a completed run: when it was over, who waited for whom, and what to look at although it went well."""
+"""Verdict of a completed run: when it finished, which ranks waited for which, and anything suspicious."""
 
 from barrier_lab.diagnose.between_ranks import brought, first_difference, silence
 from barrier_lab.diagnose.durations import duration
@@ -11,12 +11,12 @@ from barrier_lab.diagnose.sentences import Phrase, sentences
 from barrier_lab.english import listed, times, who
 from barrier_lab.trace.model import Trace
 
-# Collectives that no rank leaves before the last one has arrived; a broadcast's source, for one, does not wait.
+# Collectives that no rank leaves before the last one has arrived, unlike broadcast, whose source does not wait.
 _ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
 
 
 def completed(trace: Trace) -> list[str]:
-    """Errors that the code caught, when the ranks finished, the longest wait, and unequal counts of calls."""
+    """Sentences about caught errors, when the ranks finished, the longest wait, and differing call counts."""
     found = calls(trace)
     everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
     ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
@@ -25,13 +25,13 @@ def completed(trace: Trace) -> list[str]:
     else:
         left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
-    caught = _caught(trace, found)  # a wait that a timeout ended may be longer than any that ended well
+    caught = _caught(trace, found)  # a wait ended by a timeout may be longer than any successful one
     waited = [] if caught else _longest_wait(trace, found)
     return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(found), *silence(trace)]
 
 
 def _odd_pairs(found: Calls) -> list[str]:
-    """Calls that were paired, and did not fail, although they are not the same call or did not bring the same."""
+    """Describe calls that were paired without an error although they are different calls or their arguments differ."""
     said = [first_difference(found, stray) for stray in differences(found)[:1]]
     for by_rank in found.values():
         for seq in next(iter(by_rank.values())):
@@ -41,7 +41,7 @@ def _odd_pairs(found: Calls) -> list[str]:
 
 
 def _longest_wait(trace: Trace, found: Calls) -> list[str]:
-    """The longest wait for a last rank, in the collectives that wait for the last."""
+    """Describe the longest wait for the last rank, among collectives in which all ranks wait for it."""
     by_rank = found.get("default", {})
     longest, paired = 0.01, []
     for seq in by_rank.get(0, {}):
@@ -52,12 +52,12 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
     if not paired:
         return []
     *early, last = sorted(paired, key=lambda s: s.begin)
-    waits = {s.rank: (s.end or s.begin) - s.begin for s in early}  # how long it was blocked, as the timeline shows it
+    waits = {s.rank: (s.end or s.begin) - s.begin for s in early}  # time blocked, as shown in the timeline
     took = max(waits.values())
     early = [s for s in early if waits[s.rank] > took / 2]
     lines = [line for line in dict.fromkeys(map(spot, early)) if line]
     where = f" ({', '.join(lines[:2])})" if lines else ""
-    call = max((nth(trace.ranks[s.rank], s) for s in [last, *early]), key=len)  # the longest one names the group
+    call = max((nth(trace.ranks[s.rank], s) for s in [last, *early]), key=len)  # the longest text names the group
     return [
         f"The longest wait was in the {call}: {who(s.rank for s in early)}{where} "
         f"waited {'up to ' if len(early) > 1 else ''}{duration(took)} for {who([last.rank])}"
@@ -66,7 +66,7 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
 
 
 def _counts(trace: Trace, found: Calls) -> list[str]:
-    """How often each rank called barrier, if that differs."""
+    """Describe how often each rank called barrier, if the counts differ."""
     by_rank = found.get("default", {})
     counts = {r: sum(s.name == "barrier" for s in by_rank.get(r, {}).values()) for r in range(trace.world_size)}
     if len(set(counts.values())) < 2:
@@ -77,7 +77,7 @@ def _counts(trace: Trace, found: Calls) -> list[str]:
 
 
 def _caught(trace: Trace, found: Calls) -> list[str]:
-    """How many calls failed although their ranks went on, and the first of each rank."""
+    """Describe failed calls whose exceptions were caught: the number, and the first of each rank."""
     broken = [[s for s in rank.spans if s.error and s.blocked] for rank in trace.ranks]
     count = sum(map(len, broken))
     if not count:

@@ -1,15 +1,15 @@
-"""Moments and durations as text."""
+"""Format times and durations."""
 
-BRIEF = 0.0995  # seconds: what is shorter is written in milliseconds
+BRIEF = 0.0995  # seconds; shorter durations are written in milliseconds
 
 
 def clock(t: float) -> str:
-    """When a run was stopped: "6.0 s"; in the first tenth of a second, "9 ms"."""
+    """Format the time at which a run was stopped: "6.0 s"; in the first tenth of a second, "9 ms"."""
     return duration(t) if 0 <= t < BRIEF else f"{t:.1f} s"
 
 
 def duration(t: float) -> str:
-    """How long something took, or when it was: "1.20 s"; below a tenth of a second, "12 ms" or "0.3 ms"."""
+    """Format a duration or time: "1.20 s"; below a tenth of a second, "12 ms" or "0.3 ms"."""
     if t >= 99.5:
         return f"{t:.0f} s"
     if t >= BRIEF or t < 0:

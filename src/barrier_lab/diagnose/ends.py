@@ -1,4 +1,4 @@
-"""How each rank ended: one rule, from which verdict, text alternative and figure are made."""
+"""Classify how each rank ended, for the verdict, the text alternative and the figure."""
 
 from typing import Literal
 
@@ -11,8 +11,8 @@ End = Literal["killed", "raised", "exited", "absent", "returned", "none"]
 def end_of(rank: Rank) -> End:
     """How a rank ended.
 
-    "killed" by a signal, "raised" an exception, "exited" by itself before its worker returned or with a code,
-    "absent" from the common start, "returned" from its worker, or "none" as far as its files tell.
+    "killed" by a signal, "raised" an exception, "exited" before its worker returned or with a nonzero code,
+    "absent" from the common start, "returned" from its worker, or "none" if its files show no end.
     """
     if rank.signal:
         return "killed"
@@ -28,7 +28,7 @@ def end_of(rank: Rank) -> End:
 
 
 def is_alive(rank: Rank) -> bool:
-    """Whether a rank was still there when the run was stopped, or when its files end."""
+    """Whether a rank was still alive when the run was stopped, or when its files end."""
     if not rank.started or rank.signal or rank.exit_code is not None:
         return False
-    return end_of(rank) == "none" or blocked_in(rank) is not None  # at exit, too
+    return end_of(rank) == "none" or blocked_in(rank) is not None  # also if blocked at exit

@@ -1,4 +1,4 @@
-"""Tell a failed run: first what broke it, then what the other ranks saw of that."""
+"""Verdict of a failed run: first the causes, then their consequences on other ranks."""
 
 import math
 import re
@@ -18,13 +18,13 @@ from barrier_lab.trace.model import Rank, Span, Trace
 _VICTIM = re.compile(
     r"connection (was )?(closed|reset|refused)|pair closure|broken pipe|socket|remote process exited", re.I
 )
-_OWN = re.compile(r"EADDRINUSE|address already in use|failed to (listen|bind)", re.I)  # of a socket, yet no victim's
-_APART = 0.25  # seconds: a rank may see that another is going before that one's own error is written
+_OWN = re.compile(r"EADDRINUSE|address already in use|failed to (listen|bind)", re.I)  # not a victim's
+_APART = 0.25  # seconds; a rank may notice that another is failing before that rank's own error is recorded
 _TIMEOUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.IGNORECASE)
 
 
 def failed(trace: Trace) -> list[str]:
-    """The causes in order of time, who was missing where a timeout ended a wait, the victims, and the rest."""
+    """Sentences about the causes by time, the ranks missing from a wait that timed out, the victims, and the rest."""
     found = calls(trace)
     left = _left_early(trace, found)
     causes = [(rank.rank, phrase) for rank in trace.ranks if (phrase := _cause(found, rank, left))]
@@ -45,14 +45,14 @@ def failed(trace: Trace) -> list[str]:
 
 
 def _at_the_end(rank: Rank, wait: Wait | None) -> Phrase:
-    """Where a rank was that had not ended: in the call that it waits for, or somewhere else."""
+    """Where a rank that had not ended was: in the call that it waits for, or elsewhere."""
     if wait is None or wait.held is None:
         return stands(rank)
     return Phrase(waiting(rank, wait).text.replace("{is}", "{was}"))
 
 
 def _differing(trace: Trace, found: Calls) -> tuple[list[str], list[str]]:
-    """The first difference of a group in whose calls ranks failed, and what the calls that failed brought."""
+    """Sentences about the first differences in groups with failed calls, and about the arguments of these calls."""
     broken = [call for rank in trace.ranks if (call := _broken_call(rank)) and call.seq is not None]
     at_least = {call.group: min(c.seq for c in broken if c.group == call.group) for call in broken}
     strays = [stray for stray in shifts(found) if stray.seq <= at_least.get(stray.group, 0)]
@@ -64,7 +64,7 @@ def _differing(trace: Trace, found: Calls) -> tuple[list[str], list[str]]:
 
 
 def _broken_call(rank: Rank) -> Span | None:
-    """The collective that failed on a rank, or in which a signal ended it."""
+    """The call that failed on a rank, or in which a signal killed it."""
     span = _failing_span(rank) or (blocked_in(rank) if rank.signal else None)
     if span is not None:
         return handled_call(rank, span) or span
@@ -72,20 +72,20 @@ def _broken_call(rank: Rank) -> Span | None:
 
 
 def _by_itself(rank: Rank) -> bool:
-    """Whether a rank ended for a reason of its own, and not in a call."""
+    """Whether a rank ended for a reason of its own, outside any call."""
     if rank.signal:
         return rank.signal not in ("SIGABRT", "SIGSEGV")
     return bool(rank.exit_code or rank.error) and _failing_span(rank) is None
 
 
 def _before(victims: list[tuple[int, Phrase]], causes: list[tuple[int, Phrase]]) -> list[tuple[int, Phrase]]:
-    """Those that lost a peer well before any cause that is known: no consequence of it, so they are told first."""
+    """Victims that lost a peer well before any known cause.  Not being its consequence, they are listed first."""
     begin = min((-math.inf if p.t is None else p.t for _, p in causes), default=-math.inf)
     return [(rank, p) for rank, p in victims if p.t is not None and p.t < begin - _APART]
 
 
 def is_victim(rank: Rank) -> bool:
-    """Whether a rank's error is what a rank sees when another one has gone."""
+    """Whether a rank's error is a consequence of another rank's end."""
     if not rank.error:
         return False
     span = _failing_span(rank)
@@ -95,12 +95,12 @@ def is_victim(rank: Rank) -> bool:
 
 
 def lost_peer(error: str | None) -> bool:
-    """Whether the words of an error say that a connection to another rank broke."""
+    """Whether an error message says that a connection to another rank broke."""
     return bool(error and _VICTIM.search(summary(error)) and not _OWN.search(error))
 
 
 def failed_call(rank: Rank, span: Span) -> Phrase:
-    """A call that ended in an error."""
+    """Describe a call that ended with an error."""
     if is_timeout(span.error):
         found = re.search(r"(\d+) ?ms", span.error or "")
         length = f" of {int(found[1]) / 1000:g} s" if found else ""
@@ -114,12 +114,12 @@ def failed_call(rank: Rank, span: Span) -> Phrase:
 
 
 def is_timeout(error: str | None) -> bool:
-    """Whether an error says that a timeout ran out, on this rank and not on another one before."""
+    """Whether an error message says that a timeout expired, on this rank and not earlier on another one."""
     return bool(error and _TIMEOUT.search(summary(error)) and not _VICTIM.search(summary(error)))
 
 
 def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
-    """What a rank did that is not the consequence of another rank's end."""
+    """Describe how a rank failed, unless that is the consequence of another rank's end."""
     where, code = last_call(rank), rank.exit_code
     if rank.signal:
         reason = last_words(rank) if rank.signal == "SIGABRT" else ""
@@ -138,7 +138,7 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
 
 
 def _saw(rank: Rank) -> Phrase:
-    """The error with which a rank ended: in a call, or in its own code."""
+    """Describe the error with which a rank ended, in a call or in user code."""
     if span := _failing_span(rank):
         failure = failed_call(rank, span)
         if _alike(rank.error, span.error):
@@ -152,7 +152,7 @@ def _saw(rank: Rank) -> Phrase:
 
 
 def _failing_span(rank: Rank) -> Span | None:
-    """The call whose error a rank raised, or which led to it; None if it raised for another reason."""
+    """The call that raised, or led to, the rank's error; None if it has another reason."""
     if not rank.error:
         return None
     for error in (rank.error, *rank.error_chain):
@@ -173,7 +173,7 @@ _NOISE = re.compile(
 
 
 def last_words(rank: Rank) -> str:
-    """Why a rank aborted, from the last lines that it wrote on standard error; nothing if it wrote none."""
+    """Why a rank aborted, from its last lines on standard error; empty if there are none."""
     lines = [line.text for line in rank.output if line.stream == "stderr"][-60:]
     found = [match["reason"] for line in lines if (match := _WHAT.search(line)) and match["reason"]]
     said = found or [line for line in lines if not _NOISE.match(line)]
@@ -181,13 +181,13 @@ def last_words(rank: Rank) -> str:
 
 
 def _message(error: str | None) -> str:
-    """An error's message without the name of its class."""
+    """An error message without the name of the exception class."""
     text = summary(error or "")
     return text.partition(": ")[2] or text
 
 
 def _left_early(trace: Trace, found: Calls) -> set[int]:
-    """Ranks that returned without an error and without making a call that broke for the others."""
+    """Ranks that returned without an error and without making a call that failed on other ranks."""
     broken = [span for rank in trace.ranks if is_victim(rank) and (span := _broken_call(rank))]
     ended = {r.rank for r in trace.ranks if end_of(r) == "returned"}
     first = {(s.group, s.seq): s for s in broken if s.seq is not None}
@@ -198,7 +198,7 @@ def _left_early(trace: Trace, found: Calls) -> set[int]:
 
 
 def _late(trace: Trace, found: Calls) -> list[tuple[int, Phrase]]:
-    """Who had not arrived at the first collective that a timeout ended, and where it was then."""
+    """Ranks that had not arrived at the first collective that timed out, and where they were then."""
     ended = [
         call
         for r in trace.ranks
@@ -210,7 +210,7 @@ def _late(trace: Trace, found: Calls) -> list[tuple[int, Phrase]]:
 
 
 def absent(trace: Trace, found: Calls, broken: Span) -> list[tuple[int, Phrase]]:
-    """Who had not arrived when a collective ended in an error, and where it was then; it may have arrived later."""
+    """Ranks that had not arrived when a collective failed, and where they were.  They may have arrived later."""
     met = meeting(trace, found, broken, [])
     calls_here = found.get(broken.group or "default", {})
     ranks = [rank for rank in expected(trace, found, broken) if rank < trace.world_size]

@@ -1,48 +1,48 @@
-"""Where the calls of two ranks first differ: by kind, by the way to them, or by what they bring."""
+"""Find where the calls of ranks first differ: in kind, in call path, or in arguments."""
 
 from dataclasses import dataclass
 
 from barrier_lab.diagnose.meetings import Calls
 from barrier_lab.trace.model import Span
 
-Way = tuple  # the reader's lines that led to a call, innermost first: (file, line, …)
+Way = tuple  # the lines of user code that led to a call, innermost first: (file, line, …)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Calls that pair, although they are not the same call."""
+    """Calls that were paired although they are not the same call."""
 
     group: str
     seq: int
-    sides: tuple[tuple[Span, ...], ...]  # the calls, those alike together; the side of the lowest rank first
-    kinds: bool  # they are collectives of different kinds; else the lines that led to them differ
+    sides: tuple[tuple[Span, ...], ...]  # the calls, grouped by kind or path; the side of the lowest rank first
+    kinds: bool  # True if the calls are of different kinds; False if only their call paths differ
 
 
 def differences(found: Calls) -> list[Difference]:
-    """The first difference of each group, in order of time."""
+    """The first difference of each group, sorted by time."""
     strays = [stray for by_rank in found.values() if (stray := _first(by_rank, _certain))]
     return sorted(strays, key=_moment)
 
 
 def shifts(found: Calls) -> list[Difference]:
-    """The same for runs that did not end well: there, less evidence is enough that two lines do not belong together."""
+    """Like ``differences``, for runs that did not complete: less evidence is required to call two lines different."""
     strays = [stray for by_rank in found.values() if (stray := _first(by_rank, _likely))]
     return sorted(strays, key=_moment)
 
 
 def kinds(found: Calls) -> list[Difference]:
-    """The first calls of each group that pair although they are of different kinds."""
+    """The first paired calls of each group that are of different kinds, sorted by time."""
     strays = [stray for by_rank in found.values() if (stray := _first(by_rank, lambda *_: False))]
     return sorted(strays, key=_moment)
 
 
 def way(span: Span) -> Way:
-    """The reader's lines that led to a call."""
+    """The call path: the lines of user code that led to a call."""
     return (span.file, span.line, *((caller.file, caller.line) for caller in span.callers))
 
 
 def unlike(spans: list[Span]) -> list[str]:
-    """What calls that pair must bring alike and do not: "size", "type", "reduce operation", "root"."""
+    """Arguments that differ although paired calls must agree on them: "size", "type", "reduce operation", "root"."""
     if len({span.name for span in spans}) > 1:
         return []
     asked = {
@@ -59,7 +59,7 @@ def _moment(stray: Difference) -> float:
 
 
 def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
-    """The first place at which calls are of different kinds, or differ in their way, if ``tells`` says so."""
+    """The first calls that differ in kind, or whose call paths differ and ``tells`` accepts that as evidence."""
     orders = list(by_rank.values())
     if len(orders) < 2:
         return None
@@ -76,12 +76,12 @@ def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
 
 
 def _stands_in(span: Span) -> bool:
-    """Whether a call is made in the place of one that this rank has no data for: it pairs with any line."""
+    """Whether a call is made by ``Join`` in place of one for which this rank has no data: it pairs with any line."""
     return (span.via or "").startswith("Join.")
 
 
 class _Ways(dict):
-    """The way to each call, found when it is first asked for."""
+    """Cache of the call path of each call."""
 
     def __getitem__(self, span: Span) -> Way:
         found = self.get(id(span))
@@ -102,13 +102,13 @@ def _any_pair(by_rank: dict, here: list[Span], ways: _Ways, known: dict, tells) 
 
 
 def _certain(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: _Ways, known: dict) -> bool:
-    """Both ways also occur elsewhere, paired with themselves: so the two do not belong together."""
+    """Whether both call paths occur elsewhere paired with themselves, which shows that they do not belong together."""
     agreed = _agreed(one, two, a, b, ways, known)
     return ways[a] in agreed and ways[b] in agreed
 
 
 def _likely(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: _Ways, known: dict) -> bool:
-    """So, or the two ranks' calls are out of step, and one of the two lines is called by both ranks."""
+    """Whether ``_certain`` holds, or the ranks are out of step or stuck and one of the two paths occurs on both."""
     if _certain(one, two, a, b, ways, known):
         return True
     mine, theirs = ({ways[span] for span in order.values()} for order in (one, two))
@@ -117,7 +117,7 @@ def _likely(one: dict[int, Span], two: dict[int, Span], a: Span, b: Span, ways: 
 
 
 def _broken(a: Span, b: Span) -> bool:
-    """Whether two calls met and did not end well on either rank."""
+    """Whether two paired calls failed, or did not end, on both ranks."""
     return all(span.end is None or span.error for span in (a, b))
 
 
@@ -126,13 +126,13 @@ def _out_of_step(one: dict[int, Span], two: dict[int, Span]) -> bool:
 
 
 def _take_turns(one: dict, two: dict, a: Span, b: Span, ways: _Ways) -> bool:
-    """Whether the two lines also pair the other way round, as those of an ``if`` by turns do."""
+    """Whether the two lines are also paired the other way round, as in an ``if`` whose branches alternate."""
     swapped = ways[b], ways[a]
     return any((ways[one[seq]], ways[two[seq]]) == swapped for seq in one.keys() & two.keys())
 
 
 def _agreed(one: dict, two: dict, a: Span, b: Span, ways: _Ways, known: dict) -> set[Way]:
-    """The ways that the two ranks took together somewhere."""
+    """The call paths that were paired with themselves on these two ranks."""
     pair = (a.rank, b.rank)
     if pair not in known:
         known[pair] = {ways[s] for seq, s in one.items() if seq in two and ways[two[seq]] == ways[s]}

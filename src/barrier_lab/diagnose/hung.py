@@ -1,4 +1,4 @@
-"""Tell a run that hung, or that was interrupted: who waits in which call, who is missing from it, and why."""
+"""Verdict of a hung or interrupted run: which ranks wait in which call, which ranks are missing, and why."""
 
 from barrier_lab.diagnose import rank_state
 from barrier_lab.diagnose.between_ranks import absentees, brought, cycle, first_difference, silence
@@ -14,19 +14,19 @@ from barrier_lab.trace.model import Rank, Span, Trace
 
 
 def hung(trace: Trace, stop: str) -> list[str]:
-    """What differed first, if that is why; then the waiting ranks, the missing ones, and what else is known.
+    """Sentences about the first difference if it is the cause, the waiting ranks, the missing ones, and other findings.
 
-    ``stop``: the clause that says of which moment this speaks.
+    ``stop``: the clause that gives the time to which the sentences refer.
     """
     found = calls(trace)
     held = waits(trace)
     strays = shifts(found)
     groups = {wait.call.group for wait in held}
-    cause = [stray for stray in strays if stray.group in groups][:2]  # of which a wait may be the consequence
+    cause = [stray for stray in strays if stray.group in groups][:2]  # a wait may be their consequence
     cyclic, ring = cycle(held)
     differ = [first_difference(found, stray) for stray in cause]
     ranks = [*absentees(trace, held), *cyclic, *_rank_by_rank(trace, found, held, stop)]
-    # An exception comes before its consequence.
+    # Report an exception before its consequence.
     told = [*ranks, *differ] if any(wait.held and wait.held.handling for wait in held) else [*differ, *ranks]
     told = [*thread_errors(trace), *told]
     if not held and stop != "by then":
@@ -66,17 +66,17 @@ def _lack(found: Calls, rank: Rank, wait: Wait, trace: Trace) -> Phrase:
 
 
 def _nobody_waits(trace: Trace) -> list[str]:
-    """Where no rank waits in a recorded call: what that says, and no more."""
+    """A sentence for runs in which no rank waits in a recorded call, claiming no more than is known."""
     if trace.world_size == 1 or any(rank.stuck_in for rank in trace.ranks):
-        return []  # those who make a group wait for each other, for all that is known
+        return []  # ranks creating a group may be waiting for each other
     placed = [rank for rank in trace.ranks if rank.ended is None and (rank.stuck_at or rank.leaving)]
     unknown = not all(map(blocked_in, placed))
-    # A store's wait leaves neither a record nor a frame of its own: it looks like a loop.
+    # A wait on a store leaves neither a record nor a frame: it looks like a loop.
     return [f"No rank was waiting for another{' in a call that is recorded' if unknown else ''}."]
 
 
 def _not_exited(trace: Trace, held: list[Wait]) -> list[str]:
-    """Ranks that had to be ended although their worker was over: a thread, or the end of the group, held them."""
+    """Describe ranks killed although their worker had finished: held by a thread, or by destroying the group."""
     if trace.stopped is None:
         return []
     waiting = {wait.rank for wait in held if wait.thread is None}
@@ -89,7 +89,7 @@ def _not_exited(trace: Trace, held: list[Wait]) -> list[str]:
 
 
 def _meetings(trace: Trace, found: Calls, held: list[Wait]) -> list[Meeting]:
-    """The collectives that ranks wait for, each once."""
+    """The collectives that ranks wait for, without duplicates."""
     waiting: dict[tuple, list[Wait]] = {}
     for wait in held:
         if wait.call.seq is not None:
@@ -100,13 +100,13 @@ def _meetings(trace: Trace, found: Calls, held: list[Wait]) -> list[Meeting]:
 def _rest(
     trace: Trace, found: Calls, met: Meeting, held: list[Wait], cause: list[Difference], ring: set[int]
 ) -> list[str]:
-    """What the sentences per rank leave open about one collective."""
+    """Sentences about one collective that complement those about single ranks."""
     first = next(w.call for w in held if (w.rank, w.call.group, w.call.seq) == (met.waiting[0], met.group, met.seq))
     call = f"the {nth(trace.ranks[met.waiting[0]], first)}{at(first)} that {who(met.waiting)} waited in"
     main = {wait.rank for wait in held if wait.thread is None}
     said = []
     elsewhere = [rank for rank in met.missing if rank in main]
-    if elsewhere and not ring.issuperset([*met.waiting, *elsewhere]):  # else the cycle has told it
+    if elsewhere and not ring.issuperset([*met.waiting, *elsewhere]):  # else the cycle has already said so
         said.append(f"{who(elsewhere).capitalize()} had not arrived at {call}.")
     here = [order[met.seq] for order in found.get(met.group, {}).values() if met.seq in order]
     said += brought(here)
@@ -121,7 +121,7 @@ def _rest(
 
 
 def _message(trace: Trace, wait: Wait) -> list[str]:
-    """What the other side of a message had done instead of the call that it needs."""
+    """Describe what the peer of a message had done instead of the call that the message needs."""
     call = wait.call
     if call.kind != "p2p" or call.peer is None or not wait.awaited or not 0 <= call.peer < trace.world_size:
         return []
@@ -141,7 +141,7 @@ def _message(trace: Trace, wait: Wait) -> list[str]:
 
 
 def _stray_message(trace: Trace, peer: Rank, call: Span) -> list[str]:
-    """A message of the other side that went elsewhere, where nobody takes it."""
+    """Describe a message between the peer and another rank that has no counterpart."""
     lost = [
         span
         for span in peer.spans
@@ -159,5 +159,5 @@ def _stray_message(trace: Trace, peer: Rank, call: Span) -> list[str]:
 
 
 def thread_errors(trace: Trace) -> list[str]:
-    """What ended threads of ranks, which may be what the others wait for."""
+    """Describe exceptions that ended threads, whose work other ranks may be waiting for."""
     return sentences([(rank.rank, phrase) for rank in trace.ranks for phrase in rank_state.thread_error(rank)])

@@ -1,8 +1,8 @@
-"""Which call of one rank pairs with which call of another.
+"""Pair calls of different ranks.
 
-The rule: the k-th collective that a rank calls on a group pairs with every other rank's k-th, on whatever line it is
-and whatever its kind.  The making of groups is counted in the same way, in a series of its own.  A message pairs with
-the k-th message of the same group, sender, receiver and tag.
+The k-th collective that a rank calls on a group pairs with the k-th of every other rank, regardless of line and kind.
+Group creation is counted in the same way, in a separate series.  The k-th send pairs with the k-th receive of the same
+group, sender, receiver and tag.
 """
 
 from collections import Counter
@@ -11,23 +11,23 @@ from dataclasses import dataclass
 
 from barrier_lab.trace.model import Span, Trace
 
-Calls = dict[str, dict[int, dict[int, Span]]]  # group -> rank -> place in the rank's order -> call
+Calls = dict[str, dict[int, dict[int, Span]]]  # group -> rank -> seq -> call
 
 
 @dataclass(slots=True)
 class Meeting:
-    """The k-th collective of a group, which some rank waits for or gave up."""
+    """The k-th collective of a group, in which some rank waits or failed."""
 
     group: str
     seq: int
-    name: str  # as the first of the waiting ranks calls it
-    waiting: list[int]  # called it, and it did not return (or ended in an error)
-    missing: list[int]  # belong to the group and had not called it
-    on: str = ""  # the group as a reader knows it
+    name: str  # of the call made by the first waiting rank
+    waiting: list[int]  # called it, and did not return (or failed)
+    missing: list[int]  # members of the group that had not called it
+    on: str = ""  # label of the group; empty for the default group
 
 
 def calls(trace: Trace) -> Calls:
-    """All collectives of a run by group, rank and place in the rank's order."""
+    """All collectives and group creations of a run by group, rank and seq, sorted by seq."""
     found: Calls = {}
     for rank in trace.ranks:
         for span in rank.spans:
@@ -40,19 +40,19 @@ def calls(trace: Trace) -> Calls:
 
 
 def members(trace: Trace, found: Calls, group: str) -> list[int]:
-    """The ranks of a group: as the trace tells them; else all for the default group, and for another its users."""
+    """The ranks of a group from the trace.  If unknown: all ranks for the default group, else those that used it."""
     if group in trace.groups:
         return sorted(trace.groups[group])
     return list(range(trace.world_size)) if group == "default" else sorted(found.get(group, {}))
 
 
 def expected(trace: Trace, found: Calls, span: Span) -> list[int]:
-    """The ranks that must call what ``span`` is a call of; for a new group, its members."""
+    """The ranks that must make the same call as ``span``; for a new group, its members."""
     return sorted(span.ranks) if span.kind == "group" and span.ranks else members(trace, found, span.group or "default")
 
 
 def meeting(trace: Trace, found: Calls, span: Span, waiting: list[int]) -> Meeting:
-    """Who called the collective that ``span`` belongs to, and who did not."""
+    """The meeting that ``span`` belongs to, with the ranks that did not call it."""
     group, seq = span.group or "default", span.seq or 0
     used = found.get(group, {})
     missing = [rank for rank in expected(trace, found, span) if next(reversed(used.get(rank, {})), 0) < seq]
@@ -60,9 +60,9 @@ def meeting(trace: Trace, found: Calls, span: Span, waiting: list[int]) -> Meeti
 
 
 def counterpart(trace: Trace, message: Span) -> Span | None:
-    """The call that takes what ``message`` sends, or sends what it takes; None if nobody had made it.
+    """The matching receive of a send, or the matching send of a receive; None if it was not called.
 
-    A message from any rank has none that is sure.
+    Also None for a receive from any rank, whose counterpart is not certain.
     """
     if message.peer is None or not 0 <= message.peer < len(trace.ranks):
         return None
@@ -72,12 +72,12 @@ def counterpart(trace: Trace, message: Span) -> Span | None:
 
 
 def series(span: Span) -> tuple:
-    """What calls have in common that are counted together: "2nd send to rank 1" is the second of its series."""
+    """The key of calls that are counted together: "2nd send to rank 1" is the second of its series."""
     return span.name, span.kind, span.group, span.peer, span.tag
 
 
 def places_in_series(spans: list[Span]) -> dict[int, int]:
-    """The ordinal of every call of a rank among those of its series, by ``id(span)``."""
+    """The ordinal of each call of a rank within its series, by ``id(span)``."""
     counts: Counter = Counter()
     found = {}
     for span in spans:
@@ -87,7 +87,7 @@ def places_in_series(spans: list[Span]) -> dict[int, int]:
 
 
 def other_side(message: Span) -> str:
-    """ " to rank 1 with tag 2"; nothing for what is no message."""
+    """ " to rank 1 with tag 2"; empty if ``message`` is not a message."""
     if message.kind != "p2p" or message.tag is None:
         return ""
     way = "to" if is_send(message) else "from"
@@ -96,7 +96,7 @@ def other_side(message: Span) -> str:
 
 
 def is_send(message: Span) -> bool:
-    """Whether a message goes out."""
+    """Whether a message is sent, not received."""
     return "send" in message.name
 
 

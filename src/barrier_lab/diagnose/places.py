@@ -1,4 +1,4 @@
-"""Lines of source code as a verdict writes them."""
+"""Format source locations for verdicts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,20 +7,20 @@ from barrier_lab.trace.model import Place, Span
 
 
 def spot(place: Span | Place | None) -> str:
-    """ "one_sided.py:21", or nothing where the recording has no line."""
+    """ "one_sided.py:21"; empty if the location is unknown."""
     return f"{Path(place.file).name}:{place.line}" if place and place.file else ""
 
 
 def at(place: Span | Place | None) -> str:
-    """The same as " (one_sided.py:21)", to stand behind a word."""
+    """ " (one_sided.py:21)", to be appended to a word; empty if the location is unknown."""
     return f" ({spot(place)})" if spot(place) else ""
 
 
-CALLERS = 3  # shown of one call
+CALLERS = 3  # shown per call
 
 
 def site(span: Span) -> str:
-    """Who made a call, where, and through which callers, to stand behind its name.
+    """The library function that made a call, the line, and its callers, to be appended to the call's name.
 
     ", made by DDP.forward (engine.py:31, called from main.py:12)".
     """
@@ -29,7 +29,7 @@ def site(span: Span) -> str:
 
 
 def path(place: Span | Place, callers: Sequence[Place]) -> str:
-    """ " (engine.py:31, called from main.py:12)": a line and its nearest callers, the outermost among them."""
+    """ " (engine.py:31, called from main.py:12)": a line with its nearest callers and the outermost one."""
     where = spot(place)
     if not where:
         return ""
@@ -42,4 +42,4 @@ def path(place: Span | Place, callers: Sequence[Place]) -> str:
     return f" ({where}, called from {', '.join(spots)})" if spots else f" ({where})"
 
 
-_IMPLICIT = ("__del__", "__exit__")  # functions whose caller shows no call
+_IMPLICIT = ("__del__", "__exit__")  # called implicitly: the caller's line shows no call

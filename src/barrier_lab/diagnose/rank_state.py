@@ -1,4 +1,4 @@
-"""What state a rank is in, as a phrase: what it waits in, where it stands, what it lacks."""
+"""Describe the state of a rank as a phrase: what it waits in, where it is, which call it has not made."""
 
 from barrier_lab.diagnose.ends import end_of
 from barrier_lab.diagnose.error_summary import summary
@@ -11,12 +11,12 @@ from barrier_lab.trace.model import Place, Rank, Span
 
 
 def spoken(name: str) -> str:
-    """A span's name as the reader wrote it."""
+    """A span's name as written in user code."""
     return {"sleep": "time.sleep", "wait": "wait()"}.get(name, name)
 
 
 def waiting(rank: Rank, wait: Wait) -> Phrase:
-    """What a thread of a rank waits in at the end."""
+    """Describe the call that a thread of a rank waits in at the end."""
     call, held = wait.call, wait.held
     if held is None:
         pending = f"{{its}} {nth(rank, call)}{site(call)} had not completed"
@@ -36,7 +36,7 @@ def waiting(rank: Rank, wait: Wait) -> Phrase:
 
 
 def _circumstances(rank: Rank, held: Span) -> str:
-    """Under which exception, or after which end of its worker, a rank is in a call."""
+    """A clause if a call is made while handling an exception or after the worker has ended, else empty."""
     if held.handling:
         return f", while handling {quoted(held.handling)}{at(held.raised_at)}"
     if rank.ended is None or held.begin < rank.ended:
@@ -47,7 +47,7 @@ def _circumstances(rank: Rank, held: Span) -> str:
 
 
 def _threads(rank: Rank) -> str:
-    """ ", and its thread “saver” at save.py:17 (in save)": where its other threads were, if in no recorded call."""
+    """ ", and its thread “saver” at save.py:17 (in save)": where its other threads were, unless in a recorded call."""
     busy = {span.thread for span in rank.spans if span.blocked and span.end is None}
     places = [(name, frames) for name, frames in rank.stuck_threads if name is None or name not in busy]
     threads = [f"its thread {quoted(name)}" if name else "another thread" for name, _ in places[:3]]
@@ -56,7 +56,7 @@ def _threads(rank: Rank) -> str:
 
 
 def thread_error(rank: Rank) -> list[Phrase]:
-    """What ended threads of a rank."""
+    """Describe the exceptions that ended threads of a rank."""
     return [
         Phrase(f"had a thread, {quoted(e.thread)}, that ended {{t}} with {quoted(summary(e.error))}{at(e.place)}", e.t)
         for e in rank.thread_errors
@@ -64,7 +64,7 @@ def thread_error(rank: Rank) -> list[Phrase]:
 
 
 def _stuck(rank: Rank) -> str:
-    """ "engine.py:12 (in read), called from main.py:15": where the main thread was, and the others."""
+    """ "engine.py:12 (in read), called from main.py:15": where the main thread was, then the other threads."""
     return _lines(rank.stuck_at, rank.stuck_callers) + _threads(rank)
 
 
@@ -75,7 +75,7 @@ def _lines(place: Place, around: tuple[Place, ...]) -> str:
 
 
 def stands(rank: Rank, moment: float | None = None) -> Phrase:
-    """Where a rank stood at a moment; None: when its files end."""
+    """Describe where a rank was at time ``moment`` (default: when its files end)."""
     if not rank.started and not rank.spans:
         here = f"; {{it}} {{was}} at {_stuck(rank)}" if rank.stuck_at else ""
         return Phrase(f"had not arrived at the common start{here}")
@@ -103,7 +103,7 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
 
 
 def _by_stack(rank: Rank) -> str:
-    """Where a rank stands that is in no recorded call; nothing where it has left no stack."""
+    """Where a rank outside any recorded call was, from its stacks; empty if there are none."""
     if rank.stuck_in:
         return f"{{was}} in {rank.stuck_in}{path(rank.stuck_at, rank.stuck_callers)}"
     if rank.leaving:
@@ -112,7 +112,7 @@ def _by_stack(rank: Rank) -> str:
 
 
 def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -> Phrase:
-    """How far a missing rank was on the way to a collective, and where it was."""
+    """Describe how many of the calls leading to a collective a missing rank had made, and where it was."""
     order = found.get(met.group, {}).get(rank.rank, {})
     order = {seq: span for seq, span in order.items() if moment is None or span.begin <= moment}
     stand = stands(rank, moment)
@@ -127,13 +127,13 @@ def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -
 
 
 def lacks_message(rank: Rank, wait: Wait, moment: float | None = None) -> Phrase:
-    """What a rank had not done for one that waits for a message from it, or to it, and where it was."""
+    """Describe the send or receive that a waiting rank needs and this rank had not called, and where it was."""
     stand = stands(rank, moment)
     return Phrase(f"had not called {needed(wait.call)}{{when}}; {{it}} {stand.text}", stand.t)
 
 
 def needed(message: Span) -> str:
-    """The call that a message needs on the other side: "send to rank 1 with tag 2"."""
+    """The call that a message needs on its peer: "send to rank 1 with tag 2"."""
     tag = f" with tag {message.tag}" if message.tag else ""
     return f"recv from rank {message.rank}{tag}" if is_send(message) else f"send to rank {message.rank}{tag}"
 
@@ -146,7 +146,7 @@ def how_often(found: Calls, rank: Rank) -> str:
 
 
 def counted(spans: list[Span], groups: bool = False) -> str:
-    """ "broadcast twice (f.py:3) and barrier once (f.py:5)"; no line where one name is on several."""
+    """ "broadcast twice (f.py:3) and barrier once (f.py:5)"; no line for a name called from several lines."""
     kinds: dict[str, list[Span]] = {}
     for span in spans:
         kinds.setdefault(f"{span.name}{on_group(span.on) if groups else ''}", []).append(span)
@@ -155,7 +155,7 @@ def counted(spans: list[Span], groups: bool = False) -> str:
 
 
 def last_call(rank: Rank) -> str:
-    """ " while in time.sleep (f.py:3)" or " after its 1st barrier (f.py:2)": what a rank was at when its files end."""
+    """ " while in time.sleep (f.py:3)" or " after its 1st barrier (f.py:2)": the last call when its files end."""
     span = blocked_in(rank)
     done = [s for s in rank.spans if s.end is not None]
     if span is None and not done:
@@ -166,12 +166,12 @@ def last_call(rank: Rank) -> str:
 
 
 def nth(rank: Rank, span: Span) -> str:
-    """ "2nd barrier": which of the rank's calls of this name on this group, to or from this peer, it is."""
+    """ "2nd barrier": a call with its ordinal among the rank's calls of this name, group and peer."""
     several = any(s.name == span.name and s.group != span.group for s in rank.spans)
     on = " on the default group" if several and span.group == "default" else on_group(span.on)
     return f"{ordinal(places_in_series(rank.spans)[id(span)])} {spoken(span.name)}{other_side(span)}{on}"
 
 
 def on_group(on: str) -> str:
-    """ " on the group of ranks 0 and 2", or nothing for the default group."""
+    """ " on the group of ranks 0 and 2"; empty for the default group."""
     return f" on {on}" if on else ""

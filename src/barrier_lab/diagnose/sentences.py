@@ -1,4 +1,4 @@
-"""One sentence for all ranks of which the same is true."""
+"""Build sentences that are shared by all ranks to which they apply."""
 
 import re
 from dataclasses import dataclass
@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from barrier_lab.diagnose.durations import duration
 from barrier_lab.english import who
 
-MOST = 4  # sentences of one kind; with 64 ranks in 64 places the others are counted only
+MOST = 4  # sentences of one kind; any further ranks are only counted
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A predicate without its subject.
 
-    ``text`` holds {was}, {is}, {its}, {it} for one rank or many, {t} for "at 2.00 s", {when} for the sentence's clause.
+    ``text`` is a template: {was}, {is}, {its}, {it} adapt to one or several ranks, {t} becomes "at 2.00 s", and {when}
+    the clause of the sentence.
     """
 
     text: str
@@ -21,7 +22,7 @@ class Phrase:
 
 
 def sentences(said: list[tuple[int, Phrase]], when: str = "") -> list[str]:
-    """One sentence per phrase, for all its ranks, in the order in which they are said; ``when`` goes to the first."""
+    """Build one sentence per distinct phrase, for all its ranks, in the given order.  The first one gets ``when``."""
     groups: dict[str, list[tuple[int, float | None]]] = {}
     for rank, phrase in said:
         groups.setdefault(phrase.text, []).append((rank, phrase.t))
@@ -37,7 +38,7 @@ def sentences(said: list[tuple[int, Phrase]], when: str = "") -> list[str]:
 
 
 def filled(text: str, ranks: int, moments: list[float], when: str = "") -> str:
-    """The text of a phrase for so many ranks and their moments."""
+    """Fill in the template of a phrase, for this number of ranks and their times."""
     words = {"was": "was", "is": "is", "its": "its", "it": "it"}
     if ranks > 1:
         words = {"was": "were", "is": "are", "its": "their", "it": "they"}
@@ -48,11 +49,11 @@ def filled(text: str, ranks: int, moments: list[float], when: str = "") -> str:
 
 
 def quoted(text: str) -> str:
-    """A message in quotation marks; its own braces are kept from being filled in."""
+    """Put a message in quotation marks and escape its braces."""
     return f"“{text.replace('{', chr(0))}”"
 
 
 def closed(text: str) -> str:
-    """A sentence with its full stop."""
+    """Add a full stop to a sentence if it has none."""
     text = text.rstrip()
     return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,4 +1,4 @@
-"""How long each rank waited for others in a run, in which calls, and for whom."""
+"""How long each rank waited for other ranks, in which calls, and for which rank."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ from barrier_lab.diagnose.meetings import calls, members
 from barrier_lab.diagnose.places import at
 from barrier_lab.trace.model import Span, Trace
 
-LEAST = 0.01  # seconds: less is no wait for another rank, but the call itself
+LEAST = 0.01  # seconds; anything shorter is the call itself, not a wait for another rank
 
 
 @dataclass(slots=True)
 class Waited:
-    """All waits of one rank, on one line, for one other rank."""
+    """The total wait of one rank on one line for one other rank."""
 
     rank: int
-    call: Span  # the first of them
-    last: Span  # the call of the rank that arrived last, at that one
+    call: Span  # the first of its waits
+    last: Span  # the call of the rank that arrived last, in the same meeting
     seconds: float
     times: int
 
 
 def waited(trace: Trace) -> list[Waited]:
-    """The waits of all ranks, those that took longest first.
+    """The waits of all ranks, longest first.
 
-    A rank waits in a blocking collective from its own arrival until the last rank of the group arrives.  Only where
-    all ranks share a clock can that be measured: elsewhere the list is empty.
+    A rank waits in a blocking collective from its own arrival until the last rank of the group arrives.  Returns an
+    empty list if the ranks do not share a clock, since this cannot be measured then.
     """
     if not trace.one_clock:
         return []
@@ -45,7 +45,7 @@ def waited(trace: Trace) -> list[Waited]:
 
 
 def _add(found: dict[tuple, Waited], spans: list[Span]) -> None:
-    """Add what the ranks of one meeting waited for the last of them."""
+    """Add the waits of one meeting, for the rank that arrived last."""
     last = max(spans, key=lambda span: span.begin)
     for span in spans:
         end = last.begin if span.end is None else min(span.end, last.begin)
@@ -58,7 +58,7 @@ def _add(found: dict[tuple, Waited], spans: list[Span]) -> None:
 
 
 def table(trace: Trace) -> list[str]:
-    """One line for each rank: how long it waited in all, where most of it, and for whom; none if nobody waited."""
+    """A table with one row per rank: total wait, where most of it, and for which rank.  Empty if no rank waited."""
     waits = waited(trace)
     if not waits:
         return []

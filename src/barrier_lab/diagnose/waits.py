@@ -1,4 +1,4 @@
-"""Who waits, in which call, and for whom: the state of each rank from which words and figure are made."""
+"""Which ranks wait, in which call, and for which ranks: the basis of verdict and figure."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,18 @@ from barrier_lab.trace.model import Rank, Span, Trace
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A thread of a rank that waits for other ranks at the end of a run."""
+    """A thread that is waiting for other ranks at the end of a run."""
 
     rank: int
-    thread: str | None  # its name; None for the main thread
-    call: Span  # the collective, the message or the making of a group that it waits for
-    held: Span | None  # what blocks it: ``call`` itself, or a wait() for it; None: ``call`` is in flight only
+    thread: str | None  # name of the thread; None for the main thread
+    call: Span  # the collective, message or group creation that it waits for
+    held: Span | None  # the call that blocks it: ``call`` or a wait() for it; None if only in flight
     group: tuple[int, ...]  # the ranks of the group
-    awaited: tuple[int, ...]  # those of them that had not made the call that this wait needs
+    awaited: tuple[int, ...]  # the ranks that had not made the call that this wait needs
 
 
 def waits(trace: Trace) -> list[Wait]:
-    """All waits at the end of a run, by rank, the main thread first.  Sleeps are none."""
+    """All waits at the end of a run, by rank, main thread first.  Sleeps do not count as waits."""
     found = calls(trace)
     told = []
     for rank in trace.ranks:
@@ -33,9 +33,9 @@ def waits(trace: Trace) -> list[Wait]:
 
 
 def blocked(rank: Rank, moment: float | None = None) -> dict[str | None, Span]:
-    """The innermost call that held each thread at a moment (None: when the files of the rank end), main thread first.
+    """The innermost call blocking each thread at ``moment`` (default: when the rank's files end), main thread first.
 
-    C++ may start several collectives for one call: the rank waits for the first of them that has not completed.
+    C++ may start several collectives for one call; the rank then waits for the first one that has not completed.
     """
     inner: dict[str | None, Span] = {}
     for span in reversed(rank.spans):
@@ -48,22 +48,22 @@ def blocked(rank: Rank, moment: float | None = None) -> dict[str | None, Span]:
 
 
 def blocked_in(rank: Rank, moment: float | None = None) -> Span | None:
-    """The innermost call that held the main thread of a rank at a moment (None: when its files end)."""
+    """The innermost call blocking the main thread at ``moment`` (default: when the rank's files end)."""
     return blocked(rank, moment).get(None)
 
 
 def in_flight(rank: Rank) -> list[Span]:
-    """Collectives that a rank has started and that have not completed, without the one it is blocked in."""
+    """Collectives that a rank has started and that have not completed, except those it is blocked in."""
     return [s for s in rank.spans if s.kind == "collective" and s.end is None and not s.blocked]
 
 
 def handled_call(rank: Rank, wait: Span) -> Span | None:
-    """The call of the handle that a rank waits for; None where the recording does not say."""
+    """The call whose handle ``wait`` waits for; None if not recorded."""
     return None if wait.of is None else next((span for span in rank.spans if span.op == wait.of), None)
 
 
 def missing(trace: Trace) -> list[Meeting]:
-    """The collectives in which ranks waited at the end, or that failed, each with the ranks that were missing."""
+    """The collectives that ranks were waiting in at the end or that failed, each with the missing ranks."""
     found = calls(trace)
     spans: dict[tuple[str, int], list[Span]] = {}
     held = [wait.call for wait in waits(trace) if wait.call.seq is not None]
@@ -74,23 +74,23 @@ def missing(trace: Trace) -> list[Meeting]:
 
 
 def _together(span: Span, other: Span) -> bool:
-    """Whether two calls are collectives of the same kind that one line started."""
+    """Whether two calls are collectives of the same kind started by the same line."""
     same = (span.name, span.group, span.file, span.line) == (other.name, other.group, other.file, other.line)
     return same and span.kind == "collective"
 
 
 def _awaited_call(rank: Rank, held: Span) -> Span | None:
-    """What a blocked thread waits for: the call itself, or the one whose handle it waits for."""
+    """The call that a blocked thread waits for: ``held`` itself, or the call whose handle it waits for."""
     if held.kind != "wait":
         return None if held.kind == "sleep" else held
     if held.of is not None:
         return handled_call(rank, held) or held
     open_ones = in_flight(rank)
-    return open_ones[0] if len(open_ones) == 1 else held  # of several, the recording does not say which
+    return open_ones[0] if len(open_ones) == 1 else held  # if there are several, it is not recorded which one
 
 
 def _pending(rank: Rank) -> Span | None:
-    """A collective that C++ started for a rank whose main thread is in no recorded call."""
+    """An incomplete collective started by C++ on a rank whose main thread is not in a recorded call."""
     if rank.stuck_in or not (rank.stuck_at or rank.leaving):
         return None
     return next((span for span in in_flight(rank) if not span.handle), None)
@@ -103,7 +103,7 @@ def _wait(trace: Trace, found: Calls, rank: Rank, thread: str | None, call: Span
             awaited = tuple(other for other in group if other != rank.rank)
         else:
             awaited = () if counterpart(trace, call) else (call.peer,)
-    elif call.seq is None:  # a handle of which nothing is known
+    elif call.seq is None:  # an unknown handle
         group, awaited = (), ()
     else:
         group = tuple(expected(trace, found, call))
