@@ -3,12 +3,12 @@
 An exercise is a folder of its name in ``scripts/exercises``: the stub ``NAME.py``, which learners edit, a
 ``solution.py``, and ``check.py``, which says how to run a worker and what is right:
 
-    RUNS = [dict(world_size=2), dict(world_size=4, slow_rank=0)]   # arguments of run; "deadline" is 10 s if not given
+    RUNS = [dict(world_size=2), dict(world_size=4, slow_rank=0)]   # arguments of run; "deadline" defaults to 10 s
 
-    def judge(run):                                                # called for each of them
+    def judge(run):                                                # called for each run
         expect.values(run, lambda rank, world_size: world_size, hint="Every rank gets the sum, not only rank 0.")
 
-The learner's code runs in ranks of its own only, under a deadline: it may hang, crash, or print without end.
+The learner's code runs only in separate processes, under a deadline: it may hang, crash or print endlessly.
 """
 
 import html
@@ -27,26 +27,26 @@ from barrier_lab.exercises.failure_report import crash_lines, hang_lines
 from barrier_lab.script import source
 
 EXERCISES = source.SCRIPTS / "exercises"
-DEADLINE = 10.0  # seconds from the common start, where the check names none
-IMPORT_LIMIT = 60.0  # seconds until all ranks must have imported the file and joined the others
+DEADLINE = 10.0  # default, in seconds after the common start
+IMPORT_LIMIT = 60.0  # seconds within which all ranks must have imported the file and reached the common start
 EXIT = {"right": 0, "wrong": 1, "hang": 3, "crash": 4}
 INTERRUPTED = 130
 
 
 @dataclass
 class Result:
-    """The answer of ``check``: "right", "wrong", "hang" or "crash", and why."""
+    """The result of ``check``: "right", "wrong", "hang" or "crash", and why."""
 
     exercise: str
     file: Path
     outcome: str
     steps: list[tuple[str, str]]  # question, answer
     details: str  # lines, traceback, or what was expected
-    run: trace.Trace | None  # the run that decided, without its files
+    run: trace.Trace | None  # the last run, without its files
 
     @property
     def exit_code(self) -> int:
-        """0 right, 1 wrong, 3 hang, 4 crash."""
+        """0 for right, 1 for wrong, 3 for hang, 4 for crash."""
         return EXIT[self.outcome]
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """The same for a notebook, with the timeline of a run that was not right."""
+        """The text as HTML, with the timeline of the run unless the result is "right"."""
         text = f'<pre class="bl-check bl-{self.outcome}" tabindex="0">{html.escape(str(self))}</pre>'
         if self.outcome == "right" or self.run is None or not any(rank.started for rank in self.run.ranks):
             return text
@@ -67,9 +67,9 @@ class Result:
 
 
 def check(name: str, file: str | Path | None = None) -> Result:
-    """Run a solution of an exercise (default: the exercise's own stub file) and say whether it is right.
+    """Run a solution of an exercise (default: the exercise's stub file) and check whether it is right.
 
-    ``UsageError`` if there is no such exercise or file.
+    Raises ``UsageError`` if there is no such exercise or file.
     """
     spec = load_check(name)
     path = source.find(file if file is not None else EXERCISES / name / f"{name}.py")
@@ -82,7 +82,7 @@ def check(name: str, file: str | Path | None = None) -> Result:
 
 
 def main(name: str, file: str | None = None) -> int:
-    """``python -m barrier_lab check NAME [FILE]``: print the result and return the exit code."""
+    """Entry point of ``python -m barrier_lab check NAME [FILE]``: print the result and return the exit code."""
     try:
         result = check(name, file)
     except KeyboardInterrupt:
@@ -93,12 +93,12 @@ def main(name: str, file: str | None = None) -> int:
 
 
 def names() -> list[str]:
-    """All exercises."""
+    """The names of all exercises."""
     return sorted(path.parent.name for path in EXERCISES.glob("*/check.py"))
 
 
 def load_check(name: str) -> ModuleType:
-    """The check of an exercise, as a module.  ``UsageError`` if there is none."""
+    """Load the check of an exercise as a module.  Raises ``UsageError`` if there is no such exercise."""
     path = EXERCISES / name / "check.py"
     if not str(name).isidentifier() or not path.is_file():
         raise UsageError(f"There is no exercise {name!r}: choose one of {', '.join(names())}.")
@@ -108,7 +108,7 @@ def load_check(name: str) -> ModuleType:
 
 
 def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: str) -> Result:
-    """Run once and judge."""
+    """Run one variant and judge it."""
     with tempfile.TemporaryDirectory(prefix="barrier_lab-", ignore_cleanup_errors=True) as folder:
         variant = {key: _fresh(folder, key) if value == expect.FRESH else value for key, value in variant.items()}
         run, refusal = _execute(path, variant, Path(folder) / "run")
@@ -133,7 +133,7 @@ def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: st
             spec.judge(run)
         except expect.Wrong as wrong:
             details = f"Expected: {wrong.expected}.\nBut {wrong.had}.\nHint: {wrong.hint}"
-        except Exception as error:  # what the ranks returned may be of any shape
+        except Exception as error:  # the returned values may have any type
             details = f"The check could not use what the ranks returned: {type(error).__name__}: {error}"
         else:
             return result("right", ["yes.", "yes.", "yes."], "")
@@ -141,7 +141,7 @@ def _check_run(name: str, path: Path, spec: ModuleType, variant: dict, where: st
 
 
 def _execute(path: Path, variant: dict, directory: Path):
-    """Run a variant: (run, None), or (None, a sentence) if the file was refused without a rank at fault."""
+    """Run a variant.  Returns (run, None), or (None, message) if the file was rejected before any rank ran."""
     from barrier_lab import api
     from barrier_lab.planning.prepare import OPTIONS
 
@@ -169,7 +169,7 @@ def _execute(path: Path, variant: dict, directory: Path):
     except UsageError as error:
         if not (directory / "run.json").exists():
             return None, str(error)
-        run = api.load(directory)  # a rank could not import the file: its traceback is there
+        run = api.load(directory)  # a rank failed to import the file; its trace has the traceback
     if run.outcome == "interrupted" and not cancel.is_set():
         raise KeyboardInterrupt
     return run, None
@@ -182,7 +182,7 @@ def _fresh(folder: str, key: str) -> str:
 
 
 def _said(variant: dict) -> str:
-    """How a run was started, without what is no matter of the exercise."""
+    """The arguments of a run, without those that are irrelevant to the exercise."""
     quiet = ("deadline", "timeout", "start_method", "backend")
     shown = [f"{key} = {value!r}" for key, value in variant.items() if key not in quiet and value != expect.FRESH]
     return f"with {', '.join(shown)}" if shown else "as it stands"

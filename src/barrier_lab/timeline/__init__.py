@@ -1,4 +1,4 @@
-"""The per-rank timeline of a run: a figure, SVG and HTML for a page, and files."""
+"""The per-rank timeline of a run, as a figure, SVG, HTML or file."""
 
 import re
 import warnings
@@ -26,12 +26,12 @@ STYLE = rc_params_from_file(Path(__file__).with_name("timeline.mplstyle"), use_d
 
 
 def draw(trace: Trace, title: str | None = None) -> Figure:
-    """Draw what every rank did, one row a rank, against seconds from the common start."""
+    """Draw what every rank did, one row per rank, over seconds since the common start."""
     return _figure(trace, tell(trace), title)[0]
 
 
 def svg(trace: Trace, title: str | None = None, prefix: str | None = None) -> str:
-    """The timeline as SVG for a page: all ids begin with ``prefix`` (default: one that no other figure has)."""
+    """The timeline as inline SVG.  All ids start with ``prefix`` (default: a unique one)."""
     story = tell(trace)
     figure, drawing = _figure(trace, story, title)
     out = StringIO()
@@ -44,12 +44,12 @@ def svg(trace: Trace, title: str | None = None, prefix: str | None = None) -> st
 
 
 def html(trace: Trace, title: str | None = None, prefix: str | None = None) -> str:
-    """The SVG in a box that scrolls sideways on narrow screens instead of shrinking its text."""
+    """The SVG in a box that scrolls horizontally on narrow screens instead of shrinking the text."""
     return boxed(svg(trace, title, prefix), title or headline(trace))
 
 
 def save(trace: Trace, path: str | Path, title: str | None = None) -> None:
-    """Write the timeline to ``path``; its suffix, ``.svg`` or ``.png``, says how."""
+    """Write the timeline to ``path``, whose suffix, ``.svg`` or ``.png``, selects the format."""
     path = Path(path)
     if path.suffix == ".svg":
         path.write_text(
@@ -62,7 +62,7 @@ def save(trace: Trace, path: str | Path, title: str | None = None) -> None:
 
 @contextmanager
 def _style() -> Iterator[None]:
-    """The style file, and no complaint about letters that the font lacks: browsers have others."""
+    """Apply the style file, without warnings about glyphs missing from the font: browsers have fallback fonts."""
     with rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
@@ -101,7 +101,7 @@ def _set_axis(axes, drawing: Drawing) -> None:
 
 
 def _add_marks(axes, drawing: Drawing) -> None:
-    """Few artists, however many bars there are; x in seconds."""
+    """Add the marks to the axes with few artists, regardless of the number of bars.  x is in seconds."""
     scale = drawing.end / drawing.plot
     for gid, shapes in (("bars", drawing.bars), ("prints", drawing.prints)):
         if shapes:
@@ -160,7 +160,7 @@ def _small_print(trace: Trace) -> str:
 
 
 def _key(drawing: Drawing) -> str:
-    """What the signs mean that are no words: a line number, and the ticks below the bars."""
+    """The key to line numbers and to the ticks below the bars."""
     line = next((found[1] for label in drawing.labels if (found := re.search(r"\(:(\d+)\)", label.text))), None)
     parts = [f"(:{line}) is line {line}" if line else "", "ticks: printed lines" if drawing.prints else ""]
     return "  ·  ".join(part for part in parts if part)

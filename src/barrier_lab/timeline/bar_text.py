@@ -1,4 +1,4 @@
-"""Words for the bars of a timeline: what stands on them, beside them, and what hovering shows."""
+"""Texts for the bars of a timeline: on them, next to them, and as tooltips."""
 
 from dataclasses import dataclass, field
 
@@ -8,35 +8,35 @@ from barrier_lab.diagnose.waits import handled_call
 from barrier_lab.timeline.releases import BARRIERS, Call, call_of, failing, spot, together
 from barrier_lab.trace.model import Rank, Span, Trace
 
-Piece = tuple[float, float, Span | None]  # begin, end, and the call; None: the rank works
+Piece = tuple[float, float, Span | None]  # begin, end, call (None: working outside any call)
 
 
 @dataclass(slots=True)
 class Bar:
-    """One interval of a rank as it is drawn."""
+    """One drawn interval of a rank."""
 
     begin: float
     end: float
     look: str  # "work", "barrier", "collective", "p2p", "wait", "many" or "flight"
-    title: str  # for hovering
+    title: str  # tooltip
     name: str  # "barrier 2 (:21)", "sleeps", "works"
-    words: list[str] = field(default_factory=list)  # to stand on the bar, longest first
-    calls: list[Call] = field(default_factory=list)  # that it stands for, without calls in flight
-    flag: list[str] = field(default_factory=list)  # to stand above it where nothing fits on it, longest first
-    open: bool = False  # it had not ended when the recording stopped
+    words: list[str] = field(default_factory=list)  # texts for the bar, longest first
+    calls: list[Call] = field(default_factory=list)  # calls that it represents, without those in flight
+    flag: list[str] = field(default_factory=list)  # texts above it if none fits on it, longest first
+    open: bool = False  # not ended when the recording stopped
     stuck: bool = False  # … and the rank was blocked in it
-    error: bool = False  # an exception ended it
-    thread: str | None = None  # that made the call; None for the main one
+    error: bool = False  # ended by an exception
+    thread: str | None = None  # thread that made the call; None for the main thread
     circumstance: str = ""  # ", while handling ValueError: …"
 
 
 def is_call(piece: Piece) -> bool:
-    """A call that the figure marks: any but a sleep."""
+    """Whether a piece is a call that is drawn as such: any except a sleep."""
     return piece[2] is not None and piece[2].kind != "sleep"
 
 
 def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], end: float) -> Bar:
-    """The bar for a run of pieces: one piece, or short ones with a call among them."""
+    """The bar for a run of pieces: a single piece, consecutive sleeps, or short pieces with calls among them."""
     spans = [span for _, _, span in run if span is not None and span.kind != "sleep"]
     if len(spans) > 1:
         return _many(trace, rank, run, spans, ordinal)
@@ -60,7 +60,7 @@ def bar_of(trace: Trace, rank: Rank, run: list[Piece], ordinal: dict[int, int], 
         at_last = [f"works, last seen at {seen}; {_stopped(trace)}", f"works, last seen at {seen}"] if seen else []
         bar.words = [*at_last, f"works; {_stopped(trace)}", "works"]
         bar.title = f"rank {rank.rank} {bar.name.rstrip(',')}, in no call, from {exact(begin)}; {_stopped(trace)}"
-        if rank.stuck_in:  # since when, the recording does not say
+        if rank.stuck_in:  # it is not recorded since when
             place = spot(rank.stuck_at, trace.script) if rank.stuck_at else ""
             bar.name = f"works, then is in {rank.stuck_in}{f' ({place})' if place else ''}"
             bar.words = [f"{bar.name}; {_stopped(trace)}", bar.name, f"… in {rank.stuck_in}", "works"]
@@ -83,7 +83,7 @@ def _many(trace: Trace, rank: Rank, run: list[Piece], spans: list[Span], ordinal
 
 
 def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flight: bool) -> Bar:
-    """The bar of one call; ``flight``: it runs beside the rank's own work."""
+    """The bar of one call.  ``flight``: drawn alongside the rank's bars."""
     begin, stop = max(span.begin, 0.0), max(_stop(span, end, flight), span.begin, 0.0)
     if span.kind == "sleep":
         bar = _sleep(trace, span, begin, stop)
@@ -131,24 +131,24 @@ def call_bar(trace: Trace, span: Span, ordinal: dict[int, int], end: float, flig
     return bar
 
 
-_LOOKS = {"group": "collective"}  # ranks wait for each other in both
+_LOOKS = {"group": "collective"}  # in both, ranks wait for each other
 
 
 def _target(trace: Trace, wait: Span, ordinal: dict[int, int]) -> str:
-    """The call that a wait is for, as the figure names it; nothing where the trace does not tell it."""
+    """The name of the call that a wait is for, as in the figure; empty if not recorded."""
     call = handled_call(trace.ranks[wait.rank], wait)
     return "" if call is None else together([call_of(trace, call, ordinal)])[1]
 
 
 def _stop(span: Span, end: float, flight: bool) -> float:
-    """Where a bar ends: with its rank, but a call that nobody waited for goes on below the rank's last bar."""
+    """Where a bar ends: at most at the end of its rank, except for calls in flight that were not waited for."""
     if span.end is None:
         return end
     return span.end if flight and not span.blocked else min(span.end, end)
 
 
 def _leave_open(trace: Trace, span: Span, bar: Bar, named: str) -> None:
-    """Words of a call that had not ended when the recording stopped."""
+    """Set the texts of a call that had not ended when the recording stopped."""
     rank = trace.ranks[span.rank]
     if not is_alive(rank):
         bar.title = f"rank {span.rank}: {named} from {exact(span.begin)}; it had not ended when the rank did"
@@ -186,7 +186,7 @@ def _sleep(trace: Trace, span: Span, begin: float, stop: float) -> Bar:
 
 
 def _sleeps(trace: Trace, rank: Rank, run: list[Piece]) -> Bar:
-    """Sleeps in a row on one line, each too short for a name."""
+    """The bar of consecutive sleeps from one line, each too short for a label."""
     begin, stop, span = run[0][0], run[-1][1], run[0][2]
     took = {duration(e - b) for b, e, _ in run}
     place = f" ({spot(span, trace.script)})" if span and spot(span, trace.script) else ""
@@ -208,5 +208,5 @@ def _from_to(begin: float, end: float) -> str:
 
 
 def exact(t: float) -> str:
-    """A moment for those who want to know it exactly: "1.003 s", "4.21 ms"."""
+    """Format a time with high precision: "1.003 s", "4.21 ms"."""
     return f"{t * 1e3:.2f} ms" if abs(t) < BRIEF else f"{t:.3f} s"

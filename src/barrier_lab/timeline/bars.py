@@ -1,6 +1,6 @@
-"""What the ranks of a trace did, as bars: one row a rank, bars too short to see merged.
+"""Convert a trace to bars: one row per rank, with bars that are too short to see merged.
 
-No drawing here: times are seconds, words are given longest first, and the drawing takes the longest that fits.
+Nothing is drawn here.  Times are seconds; texts are listed longest first, and drawing uses the longest that fits.
 """
 
 from collections.abc import Iterator
@@ -13,25 +13,25 @@ from barrier_lab.diagnose.error_summary import summary
 from barrier_lab.timeline.bar_text import Bar, Piece, bar_of, call_bar, exact, is_call
 from barrier_lab.trace.model import Output, Rank, Span, Trace
 
-MOST = 6000  # bars in one figure: more make a page slow and show nothing that merged bars do not
+MOST = 6000  # bars per figure; more make a page slow and show nothing that merged bars do not
 
 
 @dataclass(slots=True)
 class Row:
-    """All that is drawn of one rank."""
+    """Everything drawn for one rank."""
 
     rank: int
     end: float  # where its bars end
     bars: list[Bar] = field(default_factory=list)
-    flights: list[Bar] = field(default_factory=list)  # calls that run beside the rank's own work
-    prints: list[tuple[float, str]] = field(default_factory=list)  # moment, text for hovering
-    after: list[str] = field(default_factory=list)  # how it ended, to stand behind its last bar, longest first
-    bad: bool = False  # it did not end as it should
+    flights: list[Bar] = field(default_factory=list)  # calls in flight or on other threads, alongside the bars
+    prints: list[tuple[float, str]] = field(default_factory=list)  # time, tooltip
+    after: list[str] = field(default_factory=list)  # text after the last bar on how it ended, longest first
+    bad: bool = False  # it did not end normally
     raised: bool = False
 
 
 def rows(trace: Trace, ordinal: dict[int, int], shortest: float) -> list[Row]:
-    """One row a rank; what is shorter than ``shortest`` seconds is merged, and more in a large figure."""
+    """One row per rank.  Merges pieces shorter than ``shortest`` seconds, more of them if there are too many bars."""
     ends = [_end(trace, rank) for rank in trace.ranks]
     split = [_pieces(rank, end) for rank, end in zip(trace.ranks, ends, strict=True)]
     merged = [_merge(pieces, shortest) for pieces, _ in split]
@@ -57,7 +57,7 @@ def _end(trace: Trace, rank: Rank) -> float:
 
 
 def _pieces(rank: Rank, end: float) -> tuple[list[Piece], list[Span]]:
-    """The rank's time from 0 to its end without gap or overlap, and the calls that run beside it."""
+    """Split the rank's time from 0 to its end into consecutive pieces; also returns the calls alongside them."""
     pieces: list[Piece] = []
     flights = []
     t = 0.0
@@ -67,7 +67,7 @@ def _pieces(rank: Rank, end: float) -> tuple[list[Piece], list[Span]]:
         if span.end is not None and span.end <= 0.0:
             continue  # before the common start
         if not span.blocked or span.thread is not None or begin < t - 1e-9:
-            # A call within a call of the same line is part of it; another thread's call runs beside it.
+            # A nested call from the same line is part of the outer one; a call on another thread runs alongside.
             if (
                 span.thread is not None
                 or outer is None
@@ -86,10 +86,10 @@ def _pieces(rank: Rank, end: float) -> tuple[list[Piece], list[Span]]:
 
 
 def _merge(pieces: list[Piece], shortest: float) -> list[list[Piece]]:
-    """Runs of pieces that are one bar each: a piece that can be seen, a single short call, or many short pieces.
+    """Group pieces into runs of one bar each: a visible piece, a single short call, or many short pieces.
 
-    Work or sleep too short to be seen leaves no bar: its neighbours close the gap.  Sleeps in a row are one bar where
-    each is too short for its name.
+    Work and sleeps too short to see get no bar; their neighbours close the gap.  Consecutive sleeps from one line share
+    a bar if each is too short for a label.
     """
     runs: list[list[Piece]] = []
     short: list[Piece] = []
@@ -103,7 +103,7 @@ def _merge(pieces: list[Piece], shortest: float) -> list[list[Piece]]:
 
     for piece, after in pairwise([*pieces, None]):
         between = short and after and is_call(after) and after[1] - after[0] < shortest and not is_call(piece)
-        # Two short calls with little work between them are one bar: each needs some room to be seen.
+        # Two short calls with little work between them share a bar: separate ones would need more room.
         least = 3 * shortest if between and is_call(short[-1]) else shortest
         if piece[1] - piece[0] >= least or (piece[2] is not None and piece[2].end is None):
             close()
@@ -131,7 +131,7 @@ def _alike(piece: Piece, other: Piece) -> bool:
 
 
 def _prints(rank: Rank, apart: float) -> Iterator[tuple[float, str]]:
-    """Lines printed closer together than can be seen share a mark."""
+    """Marks for printed lines.  Lines too close together to tell apart share a mark."""
     group: list[Output] = []
     for line in rank.output:
         if line.t < 0:
@@ -151,7 +151,7 @@ def _printed(rank: Rank, group: list[Output]) -> str:
 
 
 def _ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
-    """How the rank ended, longest first, and whether that was not as it should be."""
+    """Texts on how the rank ended, longest first, and whether it ended abnormally."""
     match end_of(rank):
         case "killed":
             short = f"killed by {rank.signal}"

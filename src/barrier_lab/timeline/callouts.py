@@ -1,4 +1,4 @@
-"""Name the calls that have no room for their names: above their bars, with a short line from the words to the bar."""
+"""Label calls whose names do not fit on their bars: above the bar, with a short line from the text to the bar."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from barrier_lab.timeline.releases import failing, together
 from barrier_lab.timeline.shapes import INK, RED, WIDTH, Drawing, Grid, Label, Line
 from barrier_lab.timeline.text_width import Taken, is_free, width_of
 
-# How to name the calls of a row, the best first: how many of the longest words to leave out, how many points may be
-# between calls that share one name, and whether to pack the words to the left.  The first that names all is taken.
+# Strategies for labelling the calls of a row, best first: number of the longest texts to skip, largest distance in
+# points between calls that share a label, and whether to pack the texts to the left.  The first that fits all is used.
 WAYS = (
     (0, 0.0, False),
     (1, 0.0, False),
@@ -25,29 +25,29 @@ WAYS = (
 
 @dataclass(slots=True)
 class Flag:
-    """A bar, or several that share a name, in points."""
+    """One bar, or several that share a label; edges in points."""
 
     bars: list[Bar]
     edges: list[tuple[float, float]]
 
     @property
     def marks(self) -> list[float]:
-        """Where the lines to the bars stand."""
+        """x positions of the lines to the bars."""
         return [(a + b) / 2 for a, b in self.edges]
 
     @property
     def shared(self) -> bool:
-        """The name is that of several calls."""
+        """Whether the label names several calls."""
         return sum(len(bar.calls) for bar in self.bars) > 1
 
     @property
     def narrow(self) -> bool:
-        """The words stand beside the bars, and not above them."""
+        """Whether the text is placed beside the lines to the bars, not centred above the bar."""
         return self.edges[-1][1] - self.edges[0][0] <= (60 if self.shared else 8) or len(self.bars) > 1
 
     @property
     def texts(self) -> list[str]:
-        """What to say, longest first."""
+        """Possible texts, longest first."""
         if len(self.bars) > 1:
             calls = [call for bar in self.bars for call in bar.calls]
             return [failing(text, sum(bar.error for bar in self.bars)) for text in together(calls)]
@@ -55,11 +55,11 @@ class Flag:
         return bar.flag if self.narrow else list(dict.fromkeys([bar.words[0], *bar.flag[1:]]))
 
 
-Placed = list[tuple[Flag, str, float, float]]  # what, its words, their left edge, and the mark that they stand beside
+Placed = list[tuple[Flag, str, float, float]]  # flag, text, left edge of the text, and the mark next to it
 
 
 def draw_flags(drawing: Drawing, grid: Grid, y: float, flags: list[Flag], colour: str, crossing: Taken) -> list[Bar]:
-    """Name as many calls of a row as there is room for; return the bars that are named."""
+    """Label as many calls of a row as there is room for.  Returns the labelled bars."""
     best: Placed = []
     for skip, near, packed in WAYS:
         wanted = _gathered(flags, near)
@@ -87,7 +87,7 @@ def _count(placed: Placed) -> int:
 
 
 def _gathered(flags: list[Flag], near: float) -> list[Flag]:
-    """The flags, where those within ``near`` points share one; calls that did not return keep their own."""
+    """Merge flags within ``near`` points of each other.  Calls that did not return keep their own."""
     found: list[Flag] = []
     for flag in flags:
         close = found and flag.edges[0][0] - found[-1].edges[-1][1] < near
@@ -99,7 +99,7 @@ def _gathered(flags: list[Flag], near: float) -> list[Flag]:
 
 
 def _placed(flags: list[Flag], skip: int, packed: bool, size: float, crossing: Taken, high: float) -> Placed:
-    """Those that have room, with words without the ``skip`` longest."""
+    """Place the flags that have room, skipping the ``skip`` longest texts of each."""
     taken: Taken = []
     placed: Placed = []
     for flag in flags:
@@ -116,12 +116,12 @@ def _placed(flags: list[Flag], skip: int, packed: bool, size: float, crossing: T
 
 
 def _rooms(flag: Flag, width: float, taken: Taken, crossing: Taken) -> Iterator[tuple[float, float]]:
-    """Where words of this width can stand: their left edge, and the mark that they stand beside."""
+    """Possible positions of a text of this width: its left edge, and the mark next to it."""
     a, b = flag.edges[0][0], flag.edges[-1][1]
     marks = (flag.marks[0], flag.marks[-1]) if flag.narrow else (a + 1, (a + b) / 2, b - 2)
     reach = 14 if flag.shared else 4
     for x in marks:
-        # The words may stand on either side of the releases that ended the calls.
+        # The text may be on either side of the releases that ended the calls.
         near = [box for box in crossing if abs(box[0] + 1 - x) < reach]
         others = taken + [box for box in crossing if box not in near]
         edges = [x, *(edge for box in near for edge in box)] if flag.shared else [x]

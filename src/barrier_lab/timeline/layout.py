@@ -1,4 +1,4 @@
-"""Where everything of a timeline stands: margins, heights of rows, edges of bars."""
+"""Lay out a timeline: margins, row heights, and bar edges."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ from barrier_lab.trace.model import Trace
 
 
 def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
-    """Place everything that the trace tells."""
+    """Lay out the timeline of a trace."""
     end = max(trace.end, SHORTEST)
     many = trace.world_size > 64
     left = 15 + width_of(f"rank {trace.world_size - 1}", 11.0, bold=True)
@@ -24,7 +24,7 @@ def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
     grid = _grid(found, edges)
     drawing.height = _stack(grid, found, (22.0 if story.released else 6.0) + (16.0 if story.mismatched else 0.0))
     passes = label_releases(drawing, grid, story.released, story.mismatched, scale)
-    colours = colours[:1] if many else colours  # rows as thin as these would blend into grey
+    colours = colours[:1] if many else colours  # colours of rows this thin would blend into grey
     blocked = []
     for number, (row, spots) in enumerate(zip(found, edges, strict=True)):
         blocked.append(draw_row(drawing, grid, number, row, spots, colours[number % len(colours)], passes))
@@ -34,7 +34,7 @@ def lay_out(trace: Trace, story: Story, colours: list[str]) -> Drawing:
 
 
 def _right(found: list[Row], end: float, left: float, many: bool) -> float:
-    """The margin on the right: room for open ends, and for how a rank ended that has none on its row."""
+    """The right margin: room for open ends, and for texts on how ranks ended that do not fit in their rows."""
     margin = 20.0
     for row in found:
         if row.bad and not many:
@@ -46,7 +46,7 @@ def _right(found: list[Row], end: float, left: float, many: bool) -> float:
 
 
 def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
-    """Left and right edge of each bar; neighbours touch, and short calls take room from their neighbours."""
+    """Left and right edges of each bar.  Neighbours touch, and short calls take room from their neighbours."""
     spots = [[bar.begin * scale, bar.end * scale] for bar in bars]
     for here, after in pairwise(spots):
         here[1] = after[0]
@@ -65,7 +65,7 @@ def _edges(bars: list[Bar], scale: float) -> list[list[float]]:
 
 
 def _stack(grid: Grid, found: list[Row], y: float) -> float:
-    """Put the rows below each other from ``y``; return the height of all."""
+    """Stack the rows from ``y`` downwards.  Returns the total height."""
     for row in found:
         grid.tops.append(y + grid.above)
         lanes = min(len(spread(row.flights)), grid.lanes) if row.flights else 0

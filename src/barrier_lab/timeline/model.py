@@ -1,4 +1,4 @@
-"""All that a timeline tells of a trace, before it is drawn or put into words."""
+"""The content of a timeline, before it is drawn or described in words."""
 
 from dataclasses import dataclass
 
@@ -7,12 +7,12 @@ from barrier_lab.timeline.releases import Mismatch, Release, ordinals, releases
 from barrier_lab.timeline.shapes import LEAST, WIDTH
 from barrier_lab.trace.model import Trace
 
-SHORTEST = 0.001  # seconds: a timeline is at least this long
+SHORTEST = 0.001  # minimum length of a timeline, in seconds
 
 
 @dataclass(slots=True)
 class Story:
-    """The rows of a timeline, the barriers that were released, and the calls that do not match."""
+    """The rows of a timeline, the released barriers, and the mismatched calls."""
 
     rows: list[Row]
     released: list[Release]
@@ -20,7 +20,7 @@ class Story:
 
 
 def tell(trace: Trace) -> Story:
-    """Read the story out of a trace; what is too short to be drawn is merged."""
+    """Build the story of a trace, merging anything too short to be drawn."""
     order = ordinals(trace)
     released, mismatched = releases(trace, order)
     return Story(rows(trace, order, LEAST * max(trace.end, SHORTEST) / (WIDTH - 80)), released, mismatched)

@@ -1,4 +1,4 @@
-"""Draw the releases of a timeline, and calls that do not match, into a :class:`Drawing`."""
+"""Draw the releases and the mismatched calls of a timeline into a :class:`Drawing`."""
 
 from barrier_lab.english import ordinal as nth
 from barrier_lab.english import who
@@ -6,15 +6,15 @@ from barrier_lab.timeline.releases import Mismatch, Release, called
 from barrier_lab.timeline.shapes import GREY, INK, RED, WIDTH, Drawing, Grid, Label, Line
 from barrier_lab.timeline.text_width import Taken, width_of
 
-SIZE = 10.0  # of letters
-CLOSE = 10.0  # points between release lines: closer together they would be a curtain
-Pass = tuple[float, int, str]  # a release line: its x, the last row that it reaches, its colour
+SIZE = 10.0  # font size in points
+CLOSE = 10.0  # points between release lines; closer together they would be indistinguishable
+Pass = tuple[float, int, str]  # a release line: x, last row that it reaches, colour
 
 
 def label_releases(
     drawing: Drawing, grid: Grid, released: list[Release], mismatched: list[Mismatch], scale: float
 ) -> list[Pass]:
-    """Name the releases above the first row; return the lines that belong to them."""
+    """Label the releases above the first row.  Returns their lines."""
     passes: list[Pass] = []
     places = [-1e9, *(release.t * scale for release in released), 1e9]
     for release, before, x, after in zip(released, places, places[1:], places[2:], strict=False):
@@ -41,7 +41,7 @@ def label_releases(
 def _release_words(
     released: list[Release], scale: float, low: float, high: float
 ) -> list[tuple[float, float, float, str]]:
-    """From, to, middle and words of the releases: full words if all have room, else shorter, else some for several."""
+    """Begin, end, middle and text of release labels: full texts if all fit, else shorter ones, else shared labels."""
     places = [r.t * scale for r in released]
     names = [called(r.name, r.ordinal, r.of) for r in released]
     alike = len({(r.name, r.of) for r in released}) == 1
@@ -57,7 +57,7 @@ def _release_words(
 def _side_by_side(
     words: list[tuple[float, float, str]], low: float, high: float
 ) -> list[tuple[float, float, float, str]]:
-    """Those of the words that have room between two edges and beside the ones before them."""
+    """Place the texts that have room between ``low`` and ``high`` and next to the previous ones."""
     placed: list[tuple[float, float, float, str]] = []
     free = low
     for begin, end, text in words:
@@ -70,7 +70,7 @@ def _side_by_side(
 
 
 def _gathered(places: list[float], released: list[Release]) -> list[tuple[float, float, str]]:
-    """Releases that follow each other closely, under one name."""
+    """Give releases close to each other a shared label."""
     groups: list[list[int]] = []
     for i, x in enumerate(places):
         if groups and x - places[groups[-1][-1]] < 130:
@@ -88,7 +88,7 @@ def _gathered(places: list[float], released: list[Release]) -> list[tuple[float,
 
 
 def draw_passes(drawing: Drawing, grid: Grid, passes: list[Pass], blocked: list[Taken]) -> None:
-    """The dashed lines; on each row they leave out the ``blocked`` stretches: bars and labels."""
+    """Draw the dashed lines, leaving out the rows where they would cross a ``blocked`` stretch: a bar or a label."""
     for x, last, colour in passes:
         below = grid.tops[0] - grid.above - 7
         begin = below if colour == GREY or _is_named(drawing, x, below - 7) else 14.0
@@ -102,7 +102,7 @@ def draw_passes(drawing: Drawing, grid: Grid, passes: list[Pass], blocked: list[
 
 
 def _is_named(drawing: Drawing, x: float, y: float) -> bool:
-    """Whether the words of a release stand at this place."""
+    """Whether there is a release label at this position."""
     return any(
         abs(label.y - y) < 1 and abs(label.x - x) < width_of(label.text, label.size) / 2 + 1 for label in drawing.labels
     )

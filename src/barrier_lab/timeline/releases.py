@@ -1,4 +1,4 @@
-"""What a timeline says of calls: their names and ordinals, when barriers were released, which calls do not match."""
+"""The calls of a timeline: their names and ordinals, released barriers, and mismatched calls."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,48 +9,48 @@ from barrier_lab.diagnose.meetings import Calls, calls, members, other_side, pla
 from barrier_lab.trace.model import Place, Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
-Call = tuple[str, int, str, str]  # name, ordinal, " of its group" or " to its peer", and the line
+Call = tuple[str, int, str, str]  # name, ordinal, " of its group" or " to its peer", line
 
 
 @dataclass(slots=True)
 class Release:
-    """The moment at which the first rank came back from a barrier that every rank of the group had reached."""
+    """The time at which the first rank returned from a barrier that every rank of the group had reached."""
 
     t: float
     name: str  # "barrier"
     ordinal: int  # 1 for the first call of this name on this group
-    of: str  # " of its group"; nothing for the default one
+    of: str  # " of its group"; empty for the default group
     ranks: list[int]
 
 
 @dataclass(slots=True)
 class Mismatch:
-    """Calls that pair by their place in each rank's order although they are not the same call."""
+    """Calls that were paired by their position in each rank's order although they are not the same call."""
 
     t: float  # when the last of them was called
     seq: int
     group: str
-    what: str  # "collectives", or what makes groups
-    kinds: dict[str, list[int]]  # name, with its line where the names are the same -> ranks that called it
+    what: str  # "collectives" or "calls of new_group", …
+    kinds: dict[str, list[int]]  # name, with its line if the names are equal -> ranks that called it
 
 
 def ordinals(trace: Trace) -> dict[int, int]:
-    """The ordinal of every call among its rank's calls of the same series, by ``id(span)``."""
+    """The ordinal of each call within its rank's series, by ``id(span)``."""
     return {call: ordinal for rank in trace.ranks for call, ordinal in places_in_series(rank.spans).items()}
 
 
 def called(name: str, ordinal: int | str, of: str) -> str:
-    """A call as the figure names it: "barrier 2", "all_reduce 1 of ranks 0 and 2", "send 1 to rank 3"."""
+    """The name of a call in the figure: "barrier 2", "all_reduce 1 of ranks 0 and 2", "send 1 to rank 3"."""
     return f"{name} {ordinal}{of}"
 
 
 def _of(span: Span) -> str:
-    """The group or the peer of a call as it follows its name."""
+    """The group or peer of a call, to be appended to its name."""
     return f" of {span.on.removeprefix('the group of ')}" if span.on and span.kind == "collective" else other_side(span)
 
 
 def spot(span: Span | Place, script: str | None) -> str:
-    """Where a call stands: ":21" in the experiment's own file, "helpers.py:7" elsewhere, nothing where unknown."""
+    """The location of a call: ":21" in the experiment's own file, "helpers.py:7" elsewhere, empty if unknown."""
     if not span.file or not span.line:
         return ""
     own = script is None or Path(span.file).name == Path(script).name
@@ -58,12 +58,12 @@ def spot(span: Span | Place, script: str | None) -> str:
 
 
 def call_of(trace: Trace, span: Span, ordinal: dict[int, int]) -> Call:
-    """What names a call."""
+    """The parts of a call's name."""
     return span.name, ordinal[id(span)], _of(span), spot(span, trace.script)
 
 
 def together(calls: list[Call]) -> tuple[str, str]:
-    """One name for calls that follow each other, with their line and without: "barriers 1–3 (:21)"."""
+    """One name for consecutive calls, with and without their line: "barriers 1–3 (:21)"."""
     names, groups, places = ({call[i] for call in calls} for i in (0, 2, 3))
     name, first, group, _ = calls[0]
     several = f"{name}s" if name in BARRIERS else name
@@ -80,12 +80,12 @@ def together(calls: list[Call]) -> tuple[str, str]:
 
 
 def failing(text: str, count: int) -> str:
-    """The name of several calls, some of which an exception ended."""
+    """Append the number of failed calls to the name of several calls."""
     return f"{text}, {count} {'fails' if count == 1 else 'fail'}" if count else text
 
 
 def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list[Mismatch]]:
-    """The barriers of a run that were released, in order, and the calls that cannot pair."""
+    """The released barriers and the mismatched calls of a run, each sorted by time."""
     released, mismatched = [], []
     found = calls(trace)
     for group, by_rank in found.items():
@@ -115,14 +115,14 @@ def _what(span: Span) -> str:
 
 
 def _brief_places(trace: Trace, spans: list[Span]) -> list[str]:
-    """The line of each call as the figure writes it: " (:18)", or " (:7 from :18)" where only the caller differs."""
+    """The line of each call as in the figure: " (:18)", or " (:7 from :18)" if only the caller differs."""
     script = Path(trace.script or "").name
     brief = [where.replace(", called from ", " from ") for where in places(spans)]
     return [where.replace(f"{script}:", ":") if script else where for where in brief]
 
 
 def _other_lines(trace: Trace, found: Calls) -> list[Mismatch]:
-    """The first calls of each group that pair although different lines led to them."""
+    """The first calls of each group that were paired although their call paths differ."""
     strays = differences(found) if trace.outcome == "completed" else shifts(found)
     marks = []
     for stray in strays:

@@ -9,19 +9,19 @@ from barrier_lab.timeline.text_width import Taken, is_free, place, width_of
 
 
 def fits(bar: Bar, width: float, grid: Grid) -> str | None:
-    """The longest words that stand on a bar of this width."""
+    """The longest text that fits on a bar of this width, or None."""
     if not grid.size or width < 16:
         return None
     bold = bar.look == "work" or bar.stuck
-    margin = 8 if bar.look == "work" else 26  # the texture is seen on both sides of the words
+    margin = 8 if bar.look == "work" else 26  # leaves the hatch visible on both sides of the text
     if bar.name == "works" and grid.size < 9 and not bar.open:
-        return None  # in a crowded figure only what a rank does in a call is said
+        return None  # a crowded figure labels only calls
     words = bar.words if grid.above else [*bar.words, *bar.flag[-1:]]
     return next((w for w in words if width_of(w, grid.size, bold) <= width - margin), None)
 
 
 def spread(flights: list[Bar]) -> list[list[Bar]]:
-    """Calls beside the main thread, spread so that those in one lane do not overlap, and each thread has its own."""
+    """Distribute calls alongside the main thread over lanes without overlap, with separate lanes for each thread."""
     lanes: list[list[Bar]] = []
     for bar in sorted(flights, key=lambda bar: bar.begin):
         free = (lane for lane in lanes if lane[-1].end <= bar.begin and lane[-1].thread == bar.thread)
@@ -36,7 +36,7 @@ def spread(flights: list[Bar]) -> list[list[Bar]]:
 def draw_row(
     drawing: Drawing, grid: Grid, number: int, row: Row, spots: list[list[float]], colour: str, passes: list[Pass]
 ) -> Taken:
-    """Draw all of one rank; return the stretches that release lines must not cross."""
+    """Draw the row of one rank.  Returns the stretches that release lines must not cross."""
     y = grid.tops[number]
     crossing = [(x - 1, x + 1) for x, last, _ in passes if number <= last]
     words = [fits(bar, b - a, grid) for bar, (a, b) in zip(row.bars, spots, strict=True)]
@@ -66,7 +66,7 @@ def draw_row(
 
 
 def _is_cut(bars: list[Bar], words: list[str | None]) -> bool:
-    """Whether a gap shows between two bars: not between two solid ones, unless words tell them apart."""
+    """Whether to leave a gap between two bars: not between solid ones, unless both have a label."""
     return all(words) or any(bar.look != "work" for bar in bars)
 
 
@@ -81,7 +81,7 @@ def _draw_bar(
     shown = RED if bar.stuck else colour
     shape = _rectangle(a, b, y, y + grid.bar, shown, bar.title)
     shape.tint, shape.edge = light, light and grid.bar > 6
-    if shape.edge and b - a > 3:  # the edge is drawn inside the bar
+    if shape.edge and b - a > 3:  # draw the edge inside the bar
         shape.corners = [(x + (0.5 if x == a else -0.5), h + (0.5 if h == y else -0.5)) for x, h in shape.corners]
     if bar.open:
         (left, top), _, (right, bottom), _ = shape.corners
@@ -135,7 +135,7 @@ def _draw_flights(drawing: Drawing, grid: Grid, y: float, row: Row, colour: str,
 def _name_flight(
     bar: Bar, a: float, b: float, size: float, high: float, crossing: Taken, taken: Taken
 ) -> tuple[float, str] | None:
-    """Left edge and words of a call in flight: in a gap of its line if they have room there, else beside it."""
+    """Left edge and text of a call in flight: in a gap of its line if there is room, else next to it."""
     for words in bar.words[:2]:
         width = width_of(words, size)
         if width <= b - a - 24:
@@ -151,7 +151,7 @@ def _name_flight(
 def _draw_ending(
     drawing: Drawing, grid: Grid, y: float, row: Row, x: float, crossing: Taken, cross: bool
 ) -> tuple[float, float]:
-    """The thin line behind the last bar and how the rank ended; return where the words of it stand."""
+    """Draw the thin line after the last bar and how the rank ended.  Returns the extent of the text."""
     middle, high = y + grid.bar / 2, drawing.plot
     start = x + (13 if row.raised else 8)
     label = (start, start)
@@ -179,7 +179,7 @@ def _free_from(text: str, left: float, limit: float, size: float, taken: Taken) 
 
 
 def draw_names(drawing: Drawing, grid: Grid, found: list[Row], colours: list[str]) -> None:
-    """The rank of every row, or of as many as have room."""
+    """Draw the rank number of every row, or of as many as have room."""
     size = min(max(grid.size, 8.5) + 0.5, 11.0)
     step = 1
     pitch = (grid.tops[-1] - grid.tops[0]) / max(len(found) - 1, 1)

@@ -1,4 +1,4 @@
-"""The marks of a timeline as plain data, in points from the upper left corner of the plot."""
+"""The marks of a timeline as plain data, in points from the top left corner of the plot."""
 
 from dataclasses import dataclass, field
 
@@ -6,24 +6,24 @@ WIDTH = 720.0  # of the whole figure
 LEAST = 2.0  # a bar narrower than this is merged
 NOTCH = 4.0  # … but a call is never drawn narrower than this
 INK, GREY, RED = "#222222", "#707070", "#C4122F"
-TINT = 0.13  # how much of its colour stands behind a hatch
+TINT = 0.13  # opacity of the colour behind a hatch
 HATCHES = {"barrier": "//", "collective": "..", "wait": "--", "p2p": "\\\\", "many": "|||"}
 
 
 @dataclass(slots=True)
 class Shape:
-    """A filled outline with a text for hovering."""
+    """A filled polygon with a tooltip."""
 
     corners: list[tuple[float, float]]
     colour: str
     title: str
     tint: bool = False  # light
-    edge: bool = False  # with a line around it in its colour
+    edge: bool = False  # outlined in its colour
 
 
 @dataclass(slots=True)
 class Label:
-    """A line of text; y is its middle."""
+    """A line of text, vertically centred at y."""
 
     x: float
     y: float
@@ -67,10 +67,10 @@ class Grid:
     """Heights of a row and its lanes."""
 
     bar: float
-    size: float  # of letters on bars; 0: none
+    size: float  # font size on bars; 0: no text
     above: float = 0.0
     prints: float = 0.0
     flight: float = 0.0  # of one lane
-    lanes: int = 0  # at most, in a row
+    lanes: int = 0  # most lanes in a row
     gap: float = 0.0
-    tops: list[float] = field(default_factory=list)  # upper edge of the bars of each row
+    tops: list[float] = field(default_factory=list)  # top edge of the bars of each row

@@ -1,4 +1,4 @@
-"""Make matplotlib's SVG fit for a page: own ids, words for hovering and for screen readers, the page's colours."""
+"""Prepare matplotlib's SVG for embedding: unique ids, tooltips, accessible text, and the page's colours."""
 
 import re
 import secrets
@@ -9,8 +9,8 @@ SVG = "http://www.w3.org/2000/svg"
 HREF = "{http://www.w3.org/1999/xlink}href"
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, GREY = "#222222", "#707070"
-MIXED = 55  # per cent of its own colour in coloured text: the rest is the page's text colour, which keeps it readable
-NARROW, WIDE = 640, 900  # below the first width in pixels the box scrolls; the second is the widest
+MIXED = 55  # percentage of its own colour in coloured text; the rest is the page's text colour, for contrast
+NARROW, WIDE = 640, 900  # widths in pixels: below the first the box scrolls; the second is the maximum
 
 ET.register_namespace("", SVG)
 
@@ -18,7 +18,7 @@ ET.register_namespace("", SVG)
 def inline(
     text: str, titles: dict[str, list[str]], name: str, description: str, run: str, prefix: str | None = None
 ) -> str:
-    """Rewrite an SVG file of matplotlib; ``titles``: words for hovering by group, in the order of its shapes."""
+    """Rewrite an SVG file of matplotlib.  ``titles``: tooltips by group id, in the order of the group's shapes."""
     root = ET.fromstring(text)
     prefix = prefix or f"bl-{re.sub(r'[^A-Za-z0-9]+', '-', run).strip('-')[:40]}-{secrets.token_hex(4)}"
     _drop_what_is_not_seen(root)
@@ -26,7 +26,7 @@ def inline(
         if group.get("id") in titles:
             _add_titles(group, titles[group.get("id", "")])
         elif str(group.get("id")).startswith(("hatch", "releases", "lines", "text")):
-            group.set("pointer-events", "none")  # hovering reaches the bar below
+            group.set("pointer-events", "none")  # so that hovering reaches the bar underneath
     for element in root.iter():
         _restyle(element)
     _prefix_ids(root, prefix)
@@ -42,7 +42,7 @@ def inline(
 
 
 def boxed(svg: str, name: str) -> str:
-    """The SVG in a box of its own that scrolls sideways where the page is narrower than ``NARROW``."""
+    """Wrap the SVG in a box that scrolls horizontally if the page is narrower than ``NARROW``."""
     svg = svg.replace("display:block;width:100%;", f"display:block;width:100%;min-width:{NARROW}px;", 1)
     return (
         f'<div class="bl-timeline" tabindex="0" role="region" aria-label="{escape(name)}" '
@@ -51,7 +51,7 @@ def boxed(svg: str, name: str) -> str:
 
 
 def _legal(words: str) -> str:
-    """Without control characters, which no XML may hold."""
+    """Replace control characters, which XML does not allow."""
     return re.sub(r"[^\t\n\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]", "�", words)
 
 
@@ -67,7 +67,7 @@ def _drop_what_is_not_seen(root: ET.Element) -> None:
 
 
 def _add_titles(group: ET.Element, titles: list[str]) -> None:
-    """Shapes are the group's paths, or its uses where all shapes look alike."""
+    """Add tooltips to the shapes of a group: its paths, or its ``use`` elements if all shapes look alike."""
     shapes = [child for child in group if child.tag != f"{{{SVG}}}defs"]
     if len(shapes) == 1 and shapes[0].tag == f"{{{SVG}}}g":
         shapes = list(shapes[0])
@@ -76,7 +76,7 @@ def _add_titles(group: ET.Element, titles: list[str]) -> None:
 
 
 def _restyle(element: ET.Element) -> None:
-    """Text and lines take the page's text colour; coloured text is mixed with it."""
+    """Give text and lines the page's text colour; coloured text is mixed with it."""
     tag = element.tag.rpartition("}")[2]
     if tag == "path" and element.get("d"):
         element.set(
@@ -91,7 +91,7 @@ def _restyle(element: ET.Element) -> None:
     if not style:
         return
     if tag == "text":
-        if element.get("transform", "").startswith("rotate(-0 "):  # turns nothing; any other places the words
+        if element.get("transform", "").startswith("rotate(-0 "):  # a no-op; other transforms position the text
             del element.attrib["transform"]
         style = re.sub(r"font-family: [^;]*; ?", "", style)
     style = re.sub(rf"(fill|stroke): {INK}", r"\1: currentColor", style)
@@ -105,7 +105,7 @@ def _restyle(element: ET.Element) -> None:
 
 
 def _prefix_ids(root: ET.Element, prefix: str) -> None:
-    """Every id that is used begins with the prefix; the others go."""
+    """Prefix every id that is referenced and remove the others."""
     used = set()
     for element in root.iter():
         target = element.attrib.pop(HREF, None)

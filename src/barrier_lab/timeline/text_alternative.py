@@ -1,4 +1,4 @@
-"""The timeline in words, for those who cannot see it."""
+"""The timeline in words, for readers who cannot see it."""
 
 from barrier_lab.diagnose.durations import clock, duration
 from barrier_lab.diagnose.error_summary import summary
@@ -11,16 +11,16 @@ from barrier_lab.timeline.releases import called
 from barrier_lab.trace.model import Trace
 
 STEPS = 12  # of one rank
-STORIES = 8  # groups of ranks that did the same
+STORIES = 8  # groups of ranks with the same steps
 
 
 def headline(trace: Trace) -> str:
-    """The name of the figure."""
+    """The title of the figure."""
     return f"Timeline of {trace.experiment}, {_count(trace.world_size, 'rank')}"
 
 
 def describe(trace: Trace, story: Story | None = None) -> str:
-    """What the timeline shows: what each rank did in order, the releases, and who did not return."""
+    """Describe the timeline: what each rank did, the releases, and the ranks that did not return."""
     story = story or tell(trace)
     ending = f"; the run {_OUTCOMES[trace.outcome]}" if trace.outcome in _OUTCOMES else ""
     said = [f"{headline(trace)}, {duration(trace.end)} from their common start{ending}."]
@@ -48,7 +48,7 @@ def _capital(text: str) -> str:
 
 
 def _stories(trace: Trace, found: list[Row]) -> list[str]:
-    """One sentence for all ranks that took the same steps, with the range of their times."""
+    """One sentence per group of ranks that took the same steps, with the range of their times."""
     groups: dict[tuple, list[Row]] = {}
     for row in found:
         key = (
@@ -86,7 +86,7 @@ def _story(group: list[Row], trace: Trace) -> str:
 
 
 def _beside(bar: Bar) -> str:
-    """A call that runs beside the rank's main thread."""
+    """Describe a call alongside the rank's main thread."""
     if bar.thread is None:
         return f"{bar.name} is in flight for {duration(bar.end - bar.begin)}"
     ends = "did not return" if bar.open else f"took {duration(bar.end - bar.begin)}"
@@ -99,7 +99,7 @@ def _range(values: list[float]) -> str:
 
 
 def _phrase(bars: list[Bar], trace: Trace) -> str:
-    """A step that one rank took, or several ranks took alike."""
+    """Describe a step taken by one or several ranks."""
     bar = bars[0]
     took = _range([b.end - b.begin for b in bars])
     since = _range([b.begin for b in bars]) if min(b.begin for b in bars) > 0.001 else "the start"
