@@ -18,7 +18,7 @@ from barrier_lab.trace.model import Rank, Span, Trace
 _VICTIM = re.compile(
     r"connection (was )?(closed|reset|refused)|pair closure|broken pipe|socket|remote process exited", re.I
 )
-_OWN = re.compile(r"EADDRINUSE|address already in use|failed to (listen|bind)", re.I)  # not a victim's
+_OWN = re.compile(r"EADDRINUSE|address already in use|failed to (listen|bind)", re.I)  # a cause, not a consequence
 _APART = 0.25  # seconds; a rank may notice that another is failing before that rank's own error is recorded
 _TIMEOUT = re.compile(r"timed? ?-?out|failed to pass monitoredbarrier", re.IGNORECASE)
 

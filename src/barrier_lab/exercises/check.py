@@ -1,7 +1,7 @@
 """Check a learner's file: does it import, does it finish, is it right?
 
-An exercise is a folder of its name in ``scripts/exercises``: the stub ``NAME.py``, which learners edit, a
-``solution.py``, and ``check.py``, which says how to run a worker and what is right:
+An exercise NAME is the folder ``scripts/exercises/NAME`` with the stub ``NAME.py``, which learners edit, a solution
+``solution.py``, and ``check.py``, which defines how to run the worker and what is right:
 
     RUNS = [dict(world_size=2), dict(world_size=4, slow_rank=0)]   # arguments of run; "deadline" defaults to 10 s
 
