@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from tests.left_over import assert_nothing_left, marked_environment
-from tests.stress.experiments import VARIANTS, check, left_out
+from tests.stress.experiments import check, variants
 from tests.stress.load import busy_machine, start
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -89,11 +89,11 @@ def notebook(path: Path, environment: dict[str, str]) -> list[str]:
 
 def scripts(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Run each script many times, its variants in turn, four at a time: name and sentence of each failure."""
-    failed = [(name, "it has no variant in tests/stress/experiments.py") for name in left_out()]
-    for name, variants in VARIANTS.items():
-        for variant in variants if wanted(name, options.only) else []:
+    failed: list[tuple[str, str]] = []
+    for name, known in variants().items():
+        for variant in known if wanted(name, options.only) else []:
             began = time.monotonic()
-            title, found = check(name, variant, math.ceil(options.runs / len(variants)))
+            title, found = check(name, variant, math.ceil(options.runs / len(known)))
             failed += [(title, said) for said in found]
             report(title, time.monotonic() - began, found)
     return failed
