@@ -17,7 +17,7 @@ LAYERS = (
     # The writing side
     "recording", "rank", "runner", "tracing",
     # What people call
-    "api", "exercises", "claims", "new", "cli", "__main__",
+    "api", "exercises", "claims", "new_lesson", "cli", "__main__",
 )  # fmt: skip
 READING = ("trace", "diagnose", "timeline", "display", "result")
 WRITING = ("recording", "rank", "runner", "tracing")

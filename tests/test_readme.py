@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING and "Setting up" promise only what is there, and the example of CONTRIBUTING works."""
+"""README, CONTRIBUTING and "Setting up" promise only what is there."""
 
 import os
 import re
@@ -8,10 +8,7 @@ import sys
 import pytest
 from conftest import ROOT
 
-from barrier_lab import run
-
 TEXTS = ["README.md", "CONTRIBUTING.md", "book/setting_up.md"]
-OF_THE_EXAMPLE = re.compile(r"\blate\.(py|md|svg)$|test_late\.py$")
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -33,7 +30,7 @@ def code_words(text: str) -> list[str]:
 def test_every_file_that_is_named_exists(text):
     words = " ".join([*code_words(text), *blocks(text, "shell")]).split()
     paths = [word for word in words if re.match(r"(scripts|notebooks|tests|book|benchmarks)/[\w/]+\.\w+$", word)]
-    assert [path for path in paths if not OF_THE_EXAMPLE.search(path) and not (ROOT / path).exists()] == []
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("text", ["README.md", "book/setting_up.md"])
@@ -43,15 +40,6 @@ def test_every_experiment_that_is_shown_takes_its_options(text):
         if match:
             shown = subprocess.run([sys.executable, match[1], "--help"], cwd=ROOT, capture_output=True, text=True)
             assert set(re.findall(r"--[\w-]+", match[2])) <= set(re.findall(r"--[\w-]+", shown.stdout)), line
-
-
-def test_the_script_of_contributing_runs(tmp_path):
-    script = tmp_path / "late.py"
-    script.write_text(blocks("CONTRIBUTING.md", "python")[0])
-    late = run(script, world_size=3)
-    assert late.outcome == "completed"
-    waits = [late.spans(rank, "barrier")[0] for rank in range(3)]
-    assert waits[0].end > waits[2].begin
 
 
 def test_make_refuses_an_old_python_in_one_sentence(tmp_path):

@@ -92,6 +92,8 @@ def _package_main(arguments: list[str]) -> int:
     tracing.add_argument("rest", metavar="-- COMMAND", nargs=argparse.REMAINDER)
     shell = commands.add_parser("env", help="the variables under which a cluster's ranks record into DIR")
     shell.add_argument("directory", metavar="DIR")
+    lesson = commands.add_parser("new", help="make the files of a new lesson of the book")
+    lesson.add_argument("name", metavar="NAME")
     if arguments[:1] == ["run"]:
         known, rest = parser.parse_known_args(arguments)
         from barrier_lab.script import source
@@ -104,6 +106,8 @@ def _package_main(arguments: list[str]) -> int:
         return _trace(given)
     if given.command == "env":
         return _env(given)
+    if given.command == "new":
+        return _new(given)
     from barrier_lab.exercises import check
 
     return check.main(given.name, given.file)
@@ -184,6 +188,15 @@ def _env(given: argparse.Namespace) -> int:
     for name, value in command.environment(Path(given.directory).absolute(), 10.0).items():
         if name != command.ZERO:  # only valid on this host's clock
             print(f"export {name}={shlex.quote(value)}")
+    return 0
+
+
+def _new(given: argparse.Namespace) -> int:
+    """Make a lesson in the working folder, and print what was written."""
+    from barrier_lab import new_lesson
+
+    for path in new_lesson.make(given.name, Path.cwd()):
+        print(path.relative_to(Path.cwd()))
     return 0
 
 
