@@ -12,7 +12,7 @@ import jupytext
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-CELL_LIMIT = 120  # seconds for a cell, as in _config.yml
+CELL_LIMIT = 120  # seconds for a cell, as in _config.yml, unless the notebook says otherwise
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -21,7 +21,7 @@ def failures(path: Path) -> list[str]:
     notebook = jupytext.read(path)
     client = NotebookClient(
         notebook,
-        timeout=CELL_LIMIT,
+        timeout=notebook.metadata.get("execution", {}).get("timeout", CELL_LIMIT),
         allow_errors=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
