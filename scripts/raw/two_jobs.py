@@ -59,7 +59,7 @@ def main() -> None:
             (folder / "stay").unlink(missing_ok=True)
         for number, (options, job) in enumerate(zip(sys.argv[1:], jobs, strict=True)):
             said = (folder / f"{number}.out").read_text().splitlines()
-            errors = re.findall(r"\w+Error: .*", (folder / f"{number}.log").read_text())
+            errors = re.findall(r"\w+Error\b(?:: .*|$)", (folder / f"{number}.log").read_text(), re.MULTILINE)
             errors.sort(key=lambda error: error.startswith("Rendezvous"))  # such a one, if there is one, comes last
             result = {"options": options, "exit_code": job.returncode, "said": said}
             print(json.dumps(result | {"error": errors[-1] if errors else None}), flush=True)
