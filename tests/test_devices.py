@@ -3,22 +3,19 @@
 from pathlib import Path
 
 import pytest
-
-from barrier_lab import check
-from barrier_lab.exercises.check import EXERCISES
+from repairs import check_changed
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "outcome"),
+    ("old", "new", "outcome", "hint"),
     [
-        ("[device.index]", "[device]", "crash"),
-        ("rank % ranks_here", "rank", "wrong"),
-        ("gpus >= ranks_here", "gpus >= world_size", "wrong"),
+        ("[device.index]", "[device]", "crash", "TypeError"),
+        ("rank % ranks_here", "rank", "wrong", "how many ranks does one of them have"),
+        ("gpus >= ranks_here", "gpus >= world_size", "wrong", "how many ranks does one of them have"),
     ],
+    ids=["a device object", "the global rank", "GPUs for the whole job"],
 )
-def test_each_mistake_of_the_exercise_is_found_by_itself(tmp_path: Path, old: str, new: str, outcome: str):
-    solution = (EXERCISES / "devices" / "solution.py").read_text()
-    assert old in solution
-    file = tmp_path / "mine.py"
-    file.write_text(solution.replace(old, new))
-    assert check("devices", file).outcome == outcome
+def test_a_repair_that_is_none_is_found_out(tmp_path: Path, old, new, outcome, hint):
+    result = check_changed("devices", tmp_path, old, new)
+    assert result.outcome == outcome
+    assert hint in result.details

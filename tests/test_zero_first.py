@@ -3,14 +3,18 @@
 import textwrap
 from pathlib import Path
 
-from barrier_lab import check, run_many
-
-EXERCISES = Path(__file__).parent.parent / "scripts" / "exercises"
+from barrier_lab import check, run, run_many
+from barrier_lab.exercises.check import EXERCISES
 
 
 def test_ranks_agree_on_a_fresh_folder_when_none_is_given() -> None:
-    for found in run_many([{"experiment": "zero_first"}] * 2):
+    for found in run_many([{"experiment": "zero_first", "world_size": 2}] * 2):
         assert [rank for rank, line in found.lines() if "prepares" in line.text] == [0]
+
+
+def test_a_file_renamed_when_whole_is_found_whole() -> None:
+    found = run("zero_first_rename", world_size=2, rename=True, dies=False, start_method="forkserver")
+    assert all(found.line(rank, "finds 1000 rows") for rank in (0, 1))
 
 
 def mine(folder: Path, zero_first: str) -> Path:
@@ -55,4 +59,6 @@ def test_an_answer_that_tells_the_cause_only_after_the_block_is_wrong(tmp_path: 
         if cause[0]:
             raise RuntimeError(cause[0])
         """
-    assert check("zero_first", mine(tmp_path, answer)).outcome == "wrong"
+    result = check("zero_first", mine(tmp_path, answer))
+    assert result.outcome == "wrong"
+    assert "A barrier carries no value" in result.details
