@@ -1,7 +1,7 @@
 # Barrier Lab.  `make help` says what each target does.
 PYTHON ?= python3
 # Tests at a time: most of them wait.
-JOBS ?= 6
+JOBS ?= 3
 # Where to look for torch besides the default index (the CPU builds, an internal mirror).
 TORCH_INDEX ?=
 
