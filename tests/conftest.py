@@ -16,6 +16,7 @@ IN_CI = os.environ.get("CI") == "true"
 GIVEN_BOOK = Path(os.environ["BARRIER_LAB_BOOK"]).resolve() if "BARRIER_LAB_BOOK" in os.environ and not IN_CI else None
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist looks at the marks afterwards
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With several processes: what tests of a file share is made in one of them, and the book is looked at last."""
     for item in items:
