@@ -28,10 +28,10 @@ book: $(VENV)/ready  ## build the book with every notebook executed
 	@code=0; $(BUILD) --all || code=$$?; $(BIN)/python book/_ext/said_at_the_end.py _build $$code
 
 test: $(VENV)/ready-dev  ## run all tests, a full build of the book among them
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
 quick: $(VENV)/ready-dev  ## run the tests that need neither the book nor a browser nor much time
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m "not slow" $(ARGS)
 
 # RUNS, ROUNDS and ONLY shorten it: make stress ONLY="cost ordering" ROUNDS=1 RUNS=10
 stress: $(VENV)/ready-dev  ## run every notebook beside other work, every script many times; some hours

@@ -3,7 +3,6 @@
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import built_book
 import jupyter_client
@@ -11,28 +10,15 @@ import pytest
 from left_over import assert_nothing_left, marked_environment
 
 ROOT = built_book.ROOT
-NONE = SimpleNamespace(params={})
 IN_CI = os.environ.get("CI") == "true"
 GIVEN_BOOK = Path(os.environ["BARRIER_LAB_BOOK"]).resolve() if "BARRIER_LAB_BOOK" in os.environ and not IN_CI else None
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist looks at the marks afterwards
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several processes: what tests of a file share is made in one of them, and the book is looked at last."""
+    """Say which tests `make quick` leaves out, beside those that say it themselves."""
     for item in items:
-        if shared := [name for name in item.fixturenames if is_shared(item, name)]:
-            made_for = [str(item.callspec.params[n]) for n in shared if n in getattr(item, "callspec", NONE).params]
-            item.add_marker(pytest.mark.xdist_group(" ".join([item.path.name, *made_for])))
         if {"book", "chromium"} & {*item.fixturenames} or is_of_a_lesson(item):
             item.add_marker("slow")
-    items.sort(key=lambda item: "book" in item.fixturenames)
-
-
-def is_shared(item: pytest.Item, name: str) -> bool:
-    """Whether a fixture is made once for several tests of a file, or is the book."""
-    found = item.session._fixturemanager.getfixturedefs(name, item) or ()
-    here = (one for one in found if one.baseid.endswith(item.path.name))
-    return name == "book" or any(one.scope in ("module", "session") for one in here)
 
 
 def is_of_a_lesson(item: pytest.Item) -> bool:
