@@ -234,6 +234,7 @@ def test_the_shell_says_wrong_use_in_one_sentence():
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exercise.names())
 def test_an_exercise_fails_as_it_stands(name):
     outcome, said = exercise.load_check(name).STUB
@@ -243,6 +244,7 @@ def test_an_exercise_fails_as_it_stands(name):
     assert result.steps[0] == ("Does it import?", "yes.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", exercise.names())
 def test_the_solution_of_an_exercise_passes(name):
     result = check(name, exercise.EXERCISES / name / "solution.py")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 WORKER = "from barrier_lab import main\ndef worker(rank, world_size): pass\n"
 SILENT = {
     "it is imported": "",

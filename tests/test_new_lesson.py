@@ -18,6 +18,8 @@ from barrier_lab.exercises import check as exercise
 from barrier_lab.new_lesson import make
 from barrier_lab.script import source
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch) -> Path:

@@ -1,6 +1,10 @@
 """What a notebook shows while ranks run: one line below the cell; and none in the build of the book."""
 
+import pytest
+
 from barrier_lab.display import notebook
+
+pytestmark = pytest.mark.slow
 
 VARIANT = "{'experiment': 'slowest_rank', 'delay': 1.5}"
 RUN = "kept = run('slowest_rank', delay=1.5, start_method='forkserver')"

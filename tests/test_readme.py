@@ -8,6 +8,8 @@ import sys
 import pytest
 from conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["README.md", "CONTRIBUTING.md", "book/setting_up.md"]
 
 
