@@ -120,7 +120,7 @@ def _add_view_options(parser: argparse.ArgumentParser) -> None:
 
 def _run_script(path: Path, arguments: list[str], prog: str) -> int:
     from barrier_lab import api
-    from barrier_lab.planning.prepare import RESERVED
+    from barrier_lab.planning.prepare import OPTIONS, RESERVED
     from barrier_lab.script import source
 
     about = source.read(path, RESERVED)
@@ -132,8 +132,7 @@ def _run_script(path: Path, arguments: list[str], prog: str) -> int:
     _check_plot(given.plot)
     from barrier_lab.display import terminal
 
-    names = ("world_size", "backend", "deadline", "timeout", "start_method", "out")
-    options = {name: getattr(given, name) for name in names}
+    options = {name: getattr(given, name) for name in OPTIONS}
     with terminal.watch(quiet=given.json) as (on_line, on_tick):
         finished = api.execute(path, parameters=given_parameters(given), on_line=on_line, on_tick=on_tick, **options)
     return _report(finished, given)

@@ -39,6 +39,15 @@ def calls(trace: Trace) -> Calls:
     return found
 
 
+def by_place(by_rank: dict[int, dict[int, Span]]) -> dict[int, list[Span]]:
+    """The calls of one group that pair with each other, by their place in each rank's order."""
+    found: dict[int, list[Span]] = {}
+    for order in by_rank.values():
+        for seq, span in order.items():
+            found.setdefault(seq, []).append(span)
+    return found
+
+
 def members(trace: Trace, found: Calls, group: str) -> list[int]:
     """The ranks of a group from the trace.  If unknown: all ranks for the default group, else those that used it."""
     if group in trace.groups:

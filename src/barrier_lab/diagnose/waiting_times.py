@@ -1,10 +1,9 @@
 """How long each rank waited for other ranks, in which calls, and for which rank."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 from barrier_lab.diagnose.durations import duration
-from barrier_lab.diagnose.meetings import calls, members
+from barrier_lab.diagnose.meetings import by_place, calls, members
 from barrier_lab.diagnose.places import at
 from barrier_lab.trace.model import Span, Trace
 
@@ -34,11 +33,7 @@ def waited(trace: Trace) -> list[Waited]:
     by_group = calls(trace)
     for group, by_rank in by_group.items():
         size = len(members(trace, by_group, group))
-        meetings: dict[int, list[Span]] = defaultdict(list)
-        for order in by_rank.values():
-            for seq, span in order.items():
-                meetings[seq].append(span)
-        for spans in meetings.values():
+        for spans in by_place(by_rank).values():
             if len(spans) == size > 1:
                 _add(found, spans)
     return sorted(found.values(), key=lambda wait: -wait.seconds)

@@ -39,7 +39,7 @@ def prepare_for_torchrun(experiment: source.Script, parameters: dict, backend, d
     return Plan(**checked, world_size=int(os.environ["WORLD_SIZE"]), launcher="torchrun", directory=str(out))
 
 
-OPTIONS = (*(prepare.__kwdefaults__.keys() - {"parameters"}),)
+OPTIONS = tuple(name for name in prepare.__kwdefaults__ if name != "parameters")
 RESERVED = {*OPTIONS, "name_or_path", "plot", "json", "experiment"}  # not allowed as names of worker parameters
 
 

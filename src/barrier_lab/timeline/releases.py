@@ -5,7 +5,7 @@ from pathlib import Path
 
 from barrier_lab.diagnose.between_ranks import places
 from barrier_lab.diagnose.first_difference import differences, shifts
-from barrier_lab.diagnose.meetings import Calls, calls, members, other_side, places_in_series
+from barrier_lab.diagnose.meetings import Calls, by_place, calls, members, other_side, places_in_series
 from barrier_lab.trace.model import Place, Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
@@ -90,11 +90,7 @@ def releases(trace: Trace, ordinal: dict[int, int]) -> tuple[list[Release], list
     found = calls(trace)
     for group, by_rank in found.items():
         size = len(members(trace, found, group))
-        meetings: dict[int, list[Span]] = {}
-        for order in by_rank.values():
-            for seq, span in order.items():
-                meetings.setdefault(seq, []).append(span)
-        for seq, spans in meetings.items():
+        for seq, spans in by_place(by_rank).items():
             name = spans[0].name
             if any(span.name != name for span in spans):
                 kinds: dict[str, list[int]] = {}
