@@ -17,7 +17,6 @@ from left_over import assert_nothing_left, marked_environment
 CONF = f"""\
 import sys
 
-pytestmark = pytest.mark.slow
 sys.path.insert(0, {str(ROOT / "book" / "_ext")!r})
 extensions = ["myst_nb", "barrier_lab_execute", "barrier_lab_failed"]
 root_doc, html_theme, nb_execution_mode, exclude_patterns = "first", "basic", "force", ["_build"]
