@@ -89,6 +89,9 @@ def _package_main(arguments: list[str]) -> int:
     tracing.add_argument("--out", metavar="DIR", help="the run directory (default: a new folder, which is printed)")
     stalled = "seconds without progress after which a rank writes its stacks (default 10)"
     tracing.add_argument("--stall", metavar="S", default=10.0, help=stalled)
+    tracing.add_argument(
+        "--keep", metavar="MB", default=64.0, help="most megabytes for the trace of a rank (default 64)"
+    )
     tracing.add_argument("rest", metavar="-- COMMAND", nargs=argparse.REMAINDER)
     shell = commands.add_parser("env", help="the variables under which a cluster's ranks record into DIR")
     shell.add_argument("directory", metavar="DIR")
@@ -165,7 +168,7 @@ def _trace(given: argparse.Namespace) -> int:
     from barrier_lab.trace import attempts
     from barrier_lab.tracing import command
 
-    directory, code = command.trace(given.rest[given.rest[:1] == ["--"] :], given.out, given.stall)
+    directory, code = command.trace(given.rest[given.rest[:1] == ["--"] :], given.out, given.stall, given.keep)
     latest = attempts.attempts(directory)[-1]
     try:
         finished = api.load(latest)
@@ -184,7 +187,7 @@ def _env(given: argparse.Namespace) -> int:
     """Print the variables to export where the ranks are started by another launcher, such as a cluster's."""
     from barrier_lab.tracing import command
 
-    for name, value in command.environment(Path(given.directory).absolute(), 10.0).items():
+    for name, value in command.environment(Path(given.directory).absolute(), stall=10.0, keep=64.0).items():
         if name != command.ZERO:  # only valid on this host's clock
             print(f"export {name}={shlex.quote(value)}")
     return 0

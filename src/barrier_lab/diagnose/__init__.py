@@ -56,6 +56,8 @@ def verdict(trace: Trace) -> str:
     lead = [closed(trace.message)] if trace.message else []
     if not trace.one_clock:
         tell.append("The ranks ran on several hosts, whose clocks differ: compare no times of different ranks.")
+    if most := max((sum(count for _, count in rank.dropped) for rank in trace.ranks), default=0):
+        tell.append(f"Up to {most:,} calls of each rank are no longer in the traces; they are counted, but not drawn.")
     return " ".join([*lead, *tell]) or "The files of this run do not say what happened."
 
 

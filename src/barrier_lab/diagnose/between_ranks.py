@@ -38,15 +38,16 @@ def _before(found: Calls, stray: Difference) -> str:
     first = stray.sides[0][0]
     before = [span for span in found[stray.group][first.rank].values() if (span.seq or 0) < stray.seq]
     kinds = {span.name for span in before}
-    return counted(before) if before and len(kinds) < 4 else ""
+    return counted(before) if len(kinds) < 4 and 0 < len(before) == stray.seq - 1 else ""
 
 
 def _never_called(found: Calls, stray: Difference) -> str:
     """A clause naming a rank that never made the other's call, if there is one."""
     one, two = stray.sides[0][0], stray.sides[-1][0]
     for mine, other in ((one, two), (two, one)):
-        theirs = {(span.file, span.line) for span in found[stray.group][other.rank].values()}
-        if mine.file and (mine.file, mine.line) not in theirs:
+        order = found[stray.group][other.rank]
+        theirs = {(span.file, span.line) for span in order.values()}
+        if mine.file and len(order) == next(reversed(order)) and (mine.file, mine.line) not in theirs:
             return f" (rank {other.rank} had never called {mine.name} from {spot(mine)})"
     return ""
 

@@ -4,7 +4,7 @@ from barrier_lab.diagnose.between_ranks import brought, first_difference, silenc
 from barrier_lab.diagnose.durations import duration
 from barrier_lab.diagnose.failure import absent, failed_call, is_timeout
 from barrier_lab.diagnose.first_difference import differences
-from barrier_lab.diagnose.meetings import Calls, calls
+from barrier_lab.diagnose.meetings import Calls, calls, dropped, with_earlier
 from barrier_lab.diagnose.places import at, spot
 from barrier_lab.diagnose.rank_state import last_call, nth
 from barrier_lab.diagnose.sentences import Phrase, sentences
@@ -27,7 +27,7 @@ def completed(trace: Trace) -> list[str]:
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
     caught = _caught(trace, found)  # a wait ended by a timeout may be longer than any successful one
     waited = [] if caught else _longest_wait(trace, found)
-    return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(found), *silence(trace)]
+    return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(with_earlier(trace, found)), *silence(trace)]
 
 
 def _odd_pairs(found: Calls) -> list[str]:
@@ -68,7 +68,11 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
 def _counts(trace: Trace, found: Calls) -> list[str]:
     """Describe how often each rank called barrier, if the counts differ."""
     by_rank = found.get("default", {})
-    counts = {r: sum(s.name == "barrier" for s in by_rank.get(r, {}).values()) for r in range(trace.world_size)}
+    counts = {
+        rank.rank: sum(span.name == "barrier" for span in by_rank.get(rank.rank, {}).values())
+        + dropped(rank, "default", "barrier")
+        for rank in trace.ranks
+    }
     if len(set(counts.values())) < 2:
         return []
     groups = {n: who(r for r in counts if counts[r] == n) for n in sorted(set(counts.values()), reverse=True)}

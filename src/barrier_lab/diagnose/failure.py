@@ -8,7 +8,7 @@ from barrier_lab.diagnose.durations import clock
 from barrier_lab.diagnose.ends import end_of
 from barrier_lab.diagnose.error_summary import summary
 from barrier_lab.diagnose.first_difference import kinds, shifts
-from barrier_lab.diagnose.meetings import Calls, calls, counterpart, expected, meeting
+from barrier_lab.diagnose.meetings import Calls, calls, counterpart, expected, meeting, with_earlier
 from barrier_lab.diagnose.places import at, site
 from barrier_lab.diagnose.rank_state import how_often, lacks, last_call, nth, stands, waiting
 from barrier_lab.diagnose.sentences import Phrase, quoted, sentences
@@ -55,12 +55,13 @@ def _differing(trace: Trace, found: Calls) -> tuple[list[str], list[str]]:
     """Sentences about the first differences in groups with failed calls, and about the arguments of these calls."""
     broken = [call for rank in trace.ranks if (call := _broken_call(rank)) and call.seq is not None]
     at_least = {call.group: min(c.seq for c in broken if c.group == call.group) for call in broken}
-    strays = [stray for stray in shifts(found) if stray.seq <= at_least.get(stray.group, 0)]
-    others = [stray for stray in kinds(found) if stray.group not in {stray.group for stray in strays}]
+    history = with_earlier(trace, found)
+    strays = [stray for stray in shifts(history) if stray.seq <= at_least.get(stray.group, 0)]
+    others = [stray for stray in kinds(history) if stray.group not in {stray.group for stray in strays}]
     pairs = []
     for group, seq in at_least.items():
         pairs += brought([order[seq] for order in found.get(group or "", {}).values() if seq in order])
-    return [first_difference(found, stray) for stray in [*strays, *others][:2]], pairs
+    return [first_difference(history, stray) for stray in [*strays, *others][:2]], pairs
 
 
 def _broken_call(rank: Rank) -> Span | None:

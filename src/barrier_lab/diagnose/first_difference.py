@@ -122,7 +122,9 @@ def _broken(a: Span, b: Span) -> bool:
 
 
 def _out_of_step(one: dict[int, Span], two: dict[int, Span]) -> bool:
-    return len(one) != len(two) or any(_kind(one[seq]) != _kind(two[seq]) for seq in one.keys() & two.keys())
+    return next(reversed(one), 0) != next(reversed(two), 0) or any(
+        _kind(one[seq]) != _kind(two[seq]) for seq in one.keys() & two.keys()
+    )
 
 
 def _take_turns(one: dict, two: dict, a: Span, b: Span, ways: _Ways) -> bool:

@@ -4,7 +4,7 @@ from barrier_lab.diagnose import rank_state
 from barrier_lab.diagnose.between_ranks import absentees, brought, cycle, first_difference, silence
 from barrier_lab.diagnose.durations import clock
 from barrier_lab.diagnose.first_difference import Difference, kinds, shifts
-from barrier_lab.diagnose.meetings import Calls, Meeting, calls, counterpart, is_send, meeting
+from barrier_lab.diagnose.meetings import Calls, Meeting, calls, counterpart, is_send, meeting, with_earlier
 from barrier_lab.diagnose.places import at, site
 from barrier_lab.diagnose.rank_state import nth
 from barrier_lab.diagnose.sentences import Phrase, sentences
@@ -20,11 +20,12 @@ def hung(trace: Trace, stop: str) -> list[str]:
     """
     found = calls(trace)
     held = waits(trace)
-    strays = shifts(found)
+    history = with_earlier(trace, found)
+    strays = shifts(history)
     groups = {wait.call.group for wait in held}
     cause = [stray for stray in strays if stray.group in groups][:2]  # a wait may be their consequence
     cyclic, ring = cycle(held)
-    differ = [first_difference(found, stray) for stray in cause]
+    differ = [first_difference(history, stray) for stray in cause]
     ranks = [*absentees(trace, held), *cyclic, *_rank_by_rank(trace, found, held, stop)]
     # Report an exception before its consequence.
     told = [*ranks, *differ] if any(wait.held and wait.held.handling for wait in held) else [*differ, *ranks]
@@ -34,9 +35,9 @@ def hung(trace: Trace, stop: str) -> list[str]:
     meetings = _meetings(trace, found, held)
     rest = [sentence for met in meetings for sentence in _rest(trace, found, met, held, cause, ring)]
     rest += [sentence for wait in held for sentence in _message(trace, wait)]
-    others = [first_difference(found, stray) for stray in strays if stray not in cause][:1]
-    later = [stray for stray in kinds(found) if stray.group in groups and stray not in cause]
-    others += [first_difference(found, stray, first=False) for stray in later[:1] if stray not in strays]
+    others = [first_difference(history, stray) for stray in strays if stray not in cause][:1]
+    later = [stray for stray in kinds(history) if stray.group in groups and stray not in cause]
+    others += [first_difference(history, stray, first=False) for stray in later[:1] if stray not in strays]
     return [*told, *_not_exited(trace, held), *dict.fromkeys(rest), *others, *silence(trace)]
 
 

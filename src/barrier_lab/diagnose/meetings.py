@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from barrier_lab.trace.model import Span, Trace
+from barrier_lab.trace.model import Rank, Span, Trace
 
 Calls = dict[str, dict[int, dict[int, Span]]]  # group -> rank -> seq -> call
 
@@ -37,6 +37,25 @@ def calls(trace: Trace) -> Calls:
         for rank, order in by_rank.items():
             by_rank[rank] = dict(sorted(order.items()))
     return found
+
+
+def with_earlier(trace: Trace, found: Calls) -> Calls:
+    """The same and the calls around a difference that the traces no longer hold.  Not for counting: there are gaps."""
+    if not any(rank.earlier for rank in trace.ranks):
+        return found
+    more = {group: dict(by_rank) for group, by_rank in found.items()}
+    for rank in trace.ranks:
+        for span in rank.earlier:
+            order = more.setdefault(span.group or "", {}).setdefault(rank.rank, {})
+            more[span.group or ""][rank.rank] = {**order, span.seq: span}
+    return {
+        group: {rank: dict(sorted(order.items())) for rank, order in by_rank.items()} for group, by_rank in more.items()
+    }
+
+
+def dropped(rank: Rank, group: str, name: str | None = None) -> int:
+    """How many collectives of a group, of this name or all, the trace of a rank no longer holds."""
+    return sum(n for s, n in rank.dropped if s.seq is not None and s.group == group and name in (None, s.name))
 
 
 def by_place(by_rank: dict[int, dict[int, Span]]) -> dict[int, list[Span]]:
@@ -75,8 +94,14 @@ def counterpart(trace: Trace, message: Span) -> Span | None:
     """
     if message.peer is None or not 0 <= message.peer < len(trace.ranks):
         return None
-    place = sum(1 for other in _alike(trace, message.rank, message) if other.begin < message.begin)
-    others = list(_opposite(trace, message))
+    mine, theirs = trace.ranks[message.rank], trace.ranks[message.peer]
+    way = (message.group, message.peer, message.tag, is_send(message))
+    place = _dropped_messages(mine, way) + sum(1 for s in _messages(mine, way) if s.begin < message.begin)
+    opposite = (message.group, message.rank, message.tag, not is_send(message))
+    others = list(_messages(theirs, opposite))
+    place -= _dropped_messages(theirs, opposite)
+    if place < 0:  # it was called, and is no longer in the trace
+        return next(span for span, _ in theirs.dropped if _way(span) == opposite)
     return others[place] if place < len(others) else None
 
 
@@ -85,11 +110,13 @@ def series(span: Span) -> tuple:
     return span.name, span.kind, span.group, span.peer, span.tag
 
 
-def places_in_series(spans: list[Span]) -> dict[int, int]:
+def places_in_series(rank: Rank) -> dict[int, int]:
     """The ordinal of each call of a rank within its series, by ``id(span)``."""
     counts: Counter = Counter()
+    for span, count in rank.dropped:
+        counts[series(span)] += count
     found = {}
-    for span in spans:
+    for span in rank.spans:
         counts[series(span)] += 1
         found[id(span)] = counts[series(span)]
     return found
@@ -109,15 +136,13 @@ def is_send(message: Span) -> bool:
     return "send" in message.name
 
 
-def _alike(trace: Trace, rank: int, message: Span) -> Iterator[Span]:
-    way = (message.group, message.peer, message.tag, is_send(message))
-    for span in trace.ranks[rank].spans:
-        if span.kind == "p2p" and (span.group, span.peer, span.tag, is_send(span)) == way:
-            yield span
+def _way(span: Span) -> tuple:
+    return span.group, span.peer, span.tag, is_send(span)
 
 
-def _opposite(trace: Trace, message: Span) -> Iterator[Span]:
-    way = (message.group, message.rank, message.tag, not is_send(message))
-    for span in trace.ranks[message.peer].spans:
-        if span.kind == "p2p" and (span.group, span.peer, span.tag, is_send(span)) == way:
-            yield span
+def _messages(rank: Rank, way: tuple) -> Iterator[Span]:
+    return (span for span in rank.spans if span.kind == "p2p" and _way(span) == way)
+
+
+def _dropped_messages(rank: Rank, way: tuple) -> int:
+    return sum(count for span, count in rank.dropped if span.kind == "p2p" and _way(span) == way)

@@ -2,7 +2,7 @@
 
 from barrier_lab.diagnose.ends import end_of
 from barrier_lab.diagnose.error_summary import summary
-from barrier_lab.diagnose.meetings import Calls, Meeting, is_send, other_side, places_in_series
+from barrier_lab.diagnose.meetings import Calls, Meeting, dropped, is_send, other_side, places_in_series
 from barrier_lab.diagnose.places import at, path, site, spot
 from barrier_lab.diagnose.sentences import Phrase, quoted
 from barrier_lab.diagnose.waits import Wait, blocked_in, in_flight
@@ -116,12 +116,13 @@ def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -
     order = found.get(met.group, {}).get(rank.rank, {})
     order = {seq: span for seq, span in order.items() if moment is None or span.begin <= moment}
     stand = stands(rank, moment)
-    same = sum(span.name == met.name for span in order.values())
+    same = sum(span.name == met.name for span in order.values()) + dropped(rank, met.group, met.name)
+    made = len(order) + dropped(rank, met.group)
     on = on_group(met.on)
-    if len(order) == same:
+    if made == same:
         called = f"had called {met.name}{on} {times(same)}" if same else f"had not called {met.name}{on}"
     else:
-        so_far = f"{len(order)} of the {met.seq} collectives{on} that this takes"
+        so_far = f"{made} of the {met.seq} collectives{on} that this takes"
         called = f"had called {so_far}" if same else f"had not called {met.name}{on} (it had called {so_far})"
     return Phrase(f"{called}{{when}}; {{it}} {stand.text}", stand.t)
 
@@ -142,6 +143,8 @@ def how_often(found: Calls, rank: Rank) -> str:
     """ "having called barrier once"."""
     called = [span for by_rank in found.values() for span in by_rank.get(rank.rank, {}).values()]
     spans = [span for span in called if span.kind == "collective"]
+    if rank.dropped:
+        return f"having called {sum(dropped(rank, group) for group in found) + len(spans):,} collectives"
     return f"having called {counted(spans, groups=True) if spans else 'no collective'}"
 
 
@@ -169,7 +172,7 @@ def nth(rank: Rank, span: Span) -> str:
     """ "2nd barrier": a call with its ordinal among the rank's calls of this name, group and peer."""
     several = any(s.name == span.name and s.group != span.group for s in rank.spans)
     on = " on the default group" if several and span.group == "default" else on_group(span.on)
-    return f"{ordinal(places_in_series(rank.spans)[id(span)])} {spoken(span.name)}{other_side(span)}{on}"
+    return f"{ordinal(places_in_series(rank)[id(span)])} {spoken(span.name)}{other_side(span)}{on}"
 
 
 def on_group(on: str) -> str:

@@ -53,8 +53,8 @@ def _checked(experiment: source.Script, parameters: dict, backend, deadline, tim
         "init": experiment.init,
         "backend": chosen,
         "backend_reason": reason,
-        "deadline": seconds("deadline", deadline),
-        "timeout": None if timeout is None else seconds("timeout", timeout),
+        "deadline": positive("deadline", deadline),
+        "timeout": None if timeout is None else positive("timeout", timeout),
     }
 
 
@@ -77,15 +77,15 @@ def _world_size(value: object) -> int:
     return size
 
 
-def seconds(name: str, value: object) -> float:
-    """Parse a duration in seconds.  Raises ``UsageError`` if it is invalid."""
+def positive(name: str, value: object, unit: str = "seconds") -> float:
+    """Parse an amount of ``unit``.  Raises ``UsageError`` if it is not a number between 0 and a million."""
     try:
-        seconds = float(value)
+        amount = float(value)
     except (TypeError, ValueError):
-        seconds = math.nan
-    if not 0 < seconds < 1e6:
-        raise UsageError(f"The {name} cannot be {value!r}: give a number of seconds above 0.")
-    return seconds
+        amount = math.nan
+    if not 0 < amount < 1e6:
+        raise UsageError(f"The {name} cannot be {value!r}: give a number of {unit} above 0.")
+    return amount
 
 
 def _directory(out: str | Path | None) -> tuple[Path, Folder | None]:

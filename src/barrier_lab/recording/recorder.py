@@ -20,6 +20,7 @@ from time import monotonic_ns
 from types import TracebackType
 from typing import Any
 
+from barrier_lab.recording.history import History
 from barrier_lab.recording.trace_file import TraceFile
 
 SourceLine = tuple[str, int, str]  # file, line, function
@@ -27,12 +28,15 @@ Facts = tuple[tuple[str, Any], ...]  # additional (name, value) pairs of a call,
 _TEMPLATES_KEPT = 10_000
 
 
-def open_trace(path: str | Path, rank: int) -> "Recorder":
-    """Create the trace file of a rank and return its recorder.  Raises ``OSError`` if that fails."""
-    recorder = Recorder(path, rank)
+def open_trace(path: str | Path, rank: int, limit: int | None = None) -> "Recorder":
+    """Create the trace file of a rank and return its recorder.  Raises ``OSError`` if that fails.
+
+    ``limit``: bytes that the trace may take; the oldest events are then dropped.  None: no limit.
+    """
+    recorder = Recorder(path, rank, limit)
     recorder.write(b"[\n")
     named = {"name": "process_name", "ph": "M", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}"}}
-    recorder.write(_json(named) + b",\n")
+    recorder.write_lasting(_json(named) + b",\n")
     return recorder
 
 
@@ -48,9 +52,13 @@ class _PerThread(threading.local):
 class Recorder:
     """Writes the events of one rank.  ``pid`` in the trace is the rank, ``tid`` the native thread id."""
 
-    def __init__(self, path: str | Path, rank: int) -> None:
+    def __init__(self, path: str | Path, rank: int, limit: int | None = None) -> None:
         self.rank = rank
-        self._file = TraceFile(path, self._give_up)
+        self._history = None
+        if limit is None:
+            self._file = TraceFile(path, self._give_up)
+        else:
+            self._file = self._history = History(Path(path), limit, lambda: TraceFile(path, self._give_up))
         self.write = self._file.write  # append one complete line
         self._thread = _PerThread()
         self.last_ns = monotonic_ns()  # when a call last began or ended
@@ -82,7 +90,10 @@ class Recorder:
             values += (seq,)
         elif of is not None:
             values += (of,)
-        self.write(template % values)
+        line = template % values
+        self.write(line)
+        if self._history is not None and self._history.begun(key, group, seq, op, line):
+            self.write = self._history.write
         return op
 
     def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
@@ -90,15 +101,23 @@ class Recorder:
         now = self.last_ns = monotonic_ns()
         key = (name, cat, error, flight)
         template = self._thread.templates.get(key) or self._template(key, _end_template)
-        values = (op, now, op) if flight else (now, op)
-        self.write(template % values)
+        line = template % ((op, now, op) if flight else (now, op))
+        self.write(line)
+        if self._history is not None:
+            self._history.ended(op, line)
 
     def mark(self, name: str, cat: str, /, *, at: int | None = None, **args: Any) -> None:
         """Record an instant: now, or ``at`` (monotonic ns).  ``args`` of non-JSON types are converted by ``str``."""
         now = monotonic_ns() if at is None else at
         event = {"name": name, "cat": cat, "ph": "i", "s": "p", "pid": self.rank, "tid": self._thread.tid}
         stamp = b',"ts":%de-3,"args":' % now
-        self.write(_json(event)[:-1] + stamp + _json(args) + b"},\n")
+        self.write_lasting(_json(event)[:-1] + stamp + _json(args) + b"},\n")
+
+    def write_lasting(self, line: bytes) -> None:
+        """Append one complete line that is never dropped."""
+        self.write(line)
+        if self._history is not None:
+            self._history.lasting(line)
 
     def span(self, name: str, cat: str, **args: Any) -> "_Span":
         """Context manager that records its body as a blocking interval.  ``args`` as for ``begin``."""
@@ -118,7 +137,8 @@ class Recorder:
         # Not current_thread(), which would create a Thread object for a C++ thread.
         name = next((thread.name for thread in threading.enumerate() if thread.ident == ident), f"thread {tid}")
         args = {"name": name, "ident": ident}
-        self.write(_json({"name": "thread_name", "ph": "M", "pid": self.rank, "tid": tid, "args": args}) + b",\n")
+        named = {"name": "thread_name", "ph": "M", "pid": self.rank, "tid": tid, "args": args}
+        self.write_lasting(_json(named) + b",\n")
 
     def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
         """Get the template of this thread's events that differ only in time and numbers."""

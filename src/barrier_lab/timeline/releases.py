@@ -5,7 +5,7 @@ from pathlib import Path
 
 from barrier_lab.diagnose.between_ranks import places
 from barrier_lab.diagnose.first_difference import differences, shifts
-from barrier_lab.diagnose.meetings import Calls, by_place, calls, members, other_side, places_in_series
+from barrier_lab.diagnose.meetings import Calls, by_place, calls, members, other_side, places_in_series, with_earlier
 from barrier_lab.trace.model import Place, Span, Trace
 
 BARRIERS = ("barrier", "monitored_barrier")
@@ -36,7 +36,7 @@ class Mismatch:
 
 def ordinals(trace: Trace) -> dict[int, int]:
     """The ordinal of each call within its rank's series, by ``id(span)``."""
-    return {call: ordinal for rank in trace.ranks for call, ordinal in places_in_series(rank.spans).items()}
+    return {call: ordinal for rank in trace.ranks for call, ordinal in places_in_series(rank).items()}
 
 
 def called(name: str, ordinal: int | str, of: str) -> str:
@@ -119,7 +119,8 @@ def _brief_places(trace: Trace, spans: list[Span]) -> list[str]:
 
 def _other_lines(trace: Trace, found: Calls) -> list[Mismatch]:
     """The first calls of each group that were paired although their call paths differ."""
-    strays = differences(found) if trace.outcome == "completed" else shifts(found)
+    history = with_earlier(trace, found)
+    strays = differences(history) if trace.outcome == "completed" else shifts(history)
     marks = []
     for stray in strays:
         if not stray.kinds:

@@ -3,6 +3,7 @@
 Times are seconds since the common start of the ranks (t = 0), negative before it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,6 +81,8 @@ class Rank:
     signal: str | None = None  # "SIGKILL", … if a signal ended it before the runner did
     output: list[Output] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)  # sorted by begin
+    dropped: list[tuple[Span, int]] = field(default_factory=list)  # calls no longer in the trace: example, number
+    earlier: list[Span] = field(default_factory=list)  # those around the first difference; their times are unknown
     stuck_at: Place | None = None  # where its main thread was when the deadline passed
     stuck_callers: tuple[Place, ...] = ()  # the user-code frames that called that line, innermost first
     # The same for its other threads: (name, frames).  The name is None if the trace does not have it.
@@ -97,6 +100,12 @@ class Rank:
     exited: bool = False  # its process exited by itself
     ended: float | None = None  # when its worker returned or raised; None if it never did
     last: float = 0.0  # time of the latest event or output in its files
+
+    def calls(self) -> Iterator[Span]:
+        """All spans, and those that stand for calls no longer in the trace."""
+        yield from self.spans
+        yield from (span for span, _ in self.dropped)
+        yield from self.earlier
 
 
 @dataclass(slots=True)

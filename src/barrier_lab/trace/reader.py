@@ -16,7 +16,8 @@ from pathlib import Path
 
 from barrier_lab import run_directory
 from barrier_lab.english import ordinal, who
-from barrier_lab.trace.events import read_events, spans
+from barrier_lab.trace.dropped import read_dropped, read_pieces, restore
+from barrier_lab.trace.events import spans
 from barrier_lab.trace.model import Output, Place, Rank, ThreadError, Trace
 from barrier_lab.trace.stacks import calls_worker, makes_group, own_frames, stack_frames, thread_frames
 
@@ -34,13 +35,14 @@ def read(directory: str | Path) -> Trace:
 
 def _read(directory: Path) -> Trace:
     run = run_directory.read_run_json(directory)
-    events = {rank: read_events(path) for rank, path in run_directory.traces(directory).items()}
+    events = {rank: read_pieces(path) for rank, path in run_directory.traces(directory).items()}
     if not run and not events:
         raise FileNotFoundError(f"{directory} holds no run (neither run.json nor any rankN.trace.json)")
     about = _first_about(events) | {k: v for k, v in run.items() if v is not None}
     world_size = about.get("world_size") or max(events, default=-1) + 1
     known = {entry["rank"]: entry for entry in run.get("ranks", [])}
     ranks = [_read_rank(directory, n, events.get(n, []), known.get(n, {}), about) for n in range(world_size)]
+    restore(ranks, [read_dropped(rank.rank, events.get(rank.rank, [])) for rank in ranks])
     groups = _groups(ranks, events)
     _label_groups(ranks, groups)
     return Trace(
@@ -180,7 +182,7 @@ def _groups(ranks: list[Rank], events: dict[int, list[dict]]) -> dict[str, tuple
             if groups.setdefault(name, members) != members:
                 renamed[name] = f"{name} of {members}"
                 groups[renamed[name]] = members
-        for span in rank.spans if renamed else ():
+        for span in rank.calls() if renamed else ():
             span.group = renamed.get(span.group, span.group)
     return groups
 
@@ -198,7 +200,7 @@ def _label_groups(ranks: list[Rank], groups: dict[str, tuple[int, ...]]) -> None
         nth = f"{ordinal(alike[members])} " if alike[members] > 1 else ""
         labels[name] = f"the {nth}group of {who(members)}"
     for rank in ranks:
-        for span in rank.spans:
+        for span in rank.calls():
             if span.group not in (None, "default") and span.kind != "group":
                 name = f"new group {span.group}" if span.group.isdigit() else f"group {span.group}"
                 span.on = labels.get(span.group, name)

@@ -11,30 +11,34 @@ from pathlib import Path
 
 from barrier_lab import run_directory
 from barrier_lab.errors import UsageError
-from barrier_lab.planning.prepare import seconds
-from barrier_lab.tracing.rank import STALL, TRACE, ZERO
+from barrier_lab.planning.prepare import positive
+from barrier_lab.tracing.rank import KEEP, STALL, TRACE, ZERO
 
 BEFORE = 0.5  # seconds; Ctrl-C may reach the ranks before it reaches this process
 STARTUP = Path(__file__).with_name("startup")
 
 
-def environment(directory: Path, stall: float) -> dict[str, str]:
-    """The environment variables that make Python processes record into ``directory``."""
+def environment(directory: Path, stall: float, keep: float) -> dict[str, str]:
+    """The environment variables that make Python processes record into ``directory``.
+
+    ``stall``: seconds without progress after which a rank writes its stacks.  ``keep``: MB that each trace may take.
+    """
     path = os.pathsep.join(part for part in (str(STARTUP), os.environ.get("PYTHONPATH", "")) if part)
-    return {TRACE: str(directory), STALL: f"{stall:g}", ZERO: str(time.monotonic_ns()), "PYTHONPATH": path}
+    zero = str(time.monotonic_ns())
+    return {TRACE: str(directory), STALL: f"{stall:g}", KEEP: f"{keep:g}", ZERO: zero, "PYTHONPATH": path}
 
 
-def trace(command: list[str], out: str | None, stall: object) -> tuple[Path, int]:
+def trace(command: list[str], out: str | None, stall: object, keep: object) -> tuple[Path, int]:
     """Run the command until it ends or is interrupted.  Returns the run directory and the command's exit code.
 
     Raises ``UsageError`` if there is no command, if it cannot be run, or if ``out`` already contains a run.
     """
     if not command:
         raise UsageError("There is no command: write it behind --, as in barrier_lab trace -- torchrun train.py.")
-    limit = seconds("stall", stall)
+    given = positive("stall", stall), positive("keep", keep, "megabytes")
     directory = run_directory.make(out) if out else Path(tempfile.mkdtemp(prefix="barrier-lab-trace-"))
     print(f"barrier_lab: recording into {directory}", file=sys.stderr)
-    variables = environment(directory, limit)
+    variables = environment(directory, *given)
     try:
         process = subprocess.Popen(command, env=os.environ | variables)
     except OSError as error:

@@ -17,6 +17,7 @@ from barrier_lab.run_directory import SCHEMA, stack_of, trace_of
 from barrier_lab.tracing import stall
 
 TRACE, STALL, ZERO = "BARRIER_LAB_TRACE", "BARRIER_LAB_STALL", "BARRIER_LAB_ZERO"
+KEEP = "BARRIER_LAB_TRACE_MB"
 
 
 def watch(distributed: ModuleType) -> None:
@@ -48,7 +49,8 @@ def _begin(init: Any, args: tuple, kwargs: dict) -> None:
     if rank is None:
         raise RuntimeError("its rank is not known before its group is made: set RANK, or give rank=")
     directory = _directory()
-    recorder = open_trace(trace_of(directory, rank), rank)
+    megabytes = float(os.environ.get(KEEP, "64"))
+    recorder = open_trace(trace_of(directory, rank), rank, limit=int(megabytes * 1e6))
     script = Path(sys.argv[0] or "program").absolute()
     recorder.mark("rank", "meta", **_about(rank, _number(given.get("world_size"), "WORLD_SIZE"), script))
     recorder.mark("start", "meta", at=_number(None, ZERO) or time.monotonic_ns())
