@@ -58,7 +58,7 @@ class Recorder:
         if limit is None:
             self._file = TraceFile(path, self._give_up)
         else:
-            self._file = self._history = History(Path(path), limit, lambda: TraceFile(path, self._give_up))
+            self._file = self._history = History(Path(path), limit, lambda piece: TraceFile(piece, self._give_up))
         self.write = self._file.write  # append one complete line
         self._thread = _PerThread()
         self.last_ns = monotonic_ns()  # when a call last began or ended

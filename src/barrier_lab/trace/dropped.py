@@ -1,6 +1,7 @@
 """The calls that a rank's trace no longer holds (see ``recording.history``): how many, and where two ranks differed."""
 
 import base64
+import time
 import zlib
 from array import array
 from collections import Counter
@@ -25,39 +26,39 @@ class Dropped:
 def read_pieces(path: Path) -> list[dict]:
     """The events of a trace and, if its oldest ones were dropped, of the piece before, each mark once."""
     old = path.with_suffix(".old.json")
-    while True:
-        before = _identity(old)
-        events = [event for event in read_events(old) if event["ph"] not in "iM"] if before else []
-        latest = read_events(path) if path.exists() else read_events(old)
-        if _identity(old) == before:  # else a new piece was begun meanwhile
-            marks = [event for event in latest if event["ph"] in "iM"]
-            return [*marks, *events, *(event for event in latest if event["ph"] not in "iM")] if events else latest
+    for _ in range(5):
+        earlier = read_events(old) if old.exists() else []
+        latest = read_events(path)
+        if not earlier and not _number(latest):
+            return latest
+        if _number(latest) == _number(earlier) + 1:
+            break
+        time.sleep(0.02)  # a new piece was begun meanwhile
+    marks = [event for event in latest if event["ph"] in "iM"]
+    return [*marks, *(event for event in [*earlier, *latest] if event["ph"] not in "iM")]
 
 
-def _identity(path: Path) -> tuple | None:
-    try:
-        return path.stat().st_ino, path.stat().st_mtime_ns
-    except FileNotFoundError:
-        return None
+def _number(events: list[dict]) -> int:
+    """The number of a piece: 0 for the first one."""
+    return next((event["args"]["number"] for event in events if event["name"] == "piece" and event["ph"] == "M"), 0)
 
 
 def read_dropped(rank: int, events: list[dict]) -> Dropped:
     """What the events say about dropped calls."""
     found = Dropped()
     marks = [event for event in events if event.get("cat") == "history"]
-    if not any(event["name"] == "dropped" for event in marks):
+    dropped = next((event["args"] for event in marks if event["name"] == "dropped"), None)
+    if dropped is None:
         return found
     kinds = [event["args"] for event in marks if event["name"] == "kind"]
     context = [event for event in events if event.get("cat") == "path" or event["name"] == "thread_name"]
     for kind in kinds:
         span = found.examples[kind["number"]] = spans(rank, [*context, kind["example"]], start=0.0)[0]
         span.end = span.begin
-    for event in marks:
-        if event["name"] == "dropped":
-            found.counts.update({int(number): count for number, count in event["args"]["counts"].items()})
-            for group, order in event["args"]["orders"].items():
-                _, known = found.orders.setdefault(group, (order["first"], array("H")))
-                known.frombytes(zlib.decompress(base64.b64decode(order["kinds"])))
+    found.counts.update({int(number): count for number, count in dropped["counts"].items() if count})
+    for group, order in dropped["orders"].items():
+        compressed = base64.b64decode(order["kinds"])  # a stream without an end
+        found.orders[group] = order["first"], array("H", zlib.decompressobj().decompress(compressed))
     return found
 
 
