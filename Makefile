@@ -15,7 +15,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-header 
 PAGE := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book test quick stress serve lint format bench figure requirements clean distclean
+.PHONY: help book test quick stress serve lint format bench wheel figure requirements clean distclean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -58,6 +58,9 @@ format: $(VENV)/ready-dev  ## let ruff rewrite the code
 bench: $(VENV)/ready-dev  ## measure start-up, recording, drawing and the build
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
+wheel: $(VENV)/ready  ## build the tool as a wheel, without the book, into dist/
+	$(PIP) wheel --no-deps --wheel-dir dist .
+
 figure: $(VENV)/ready  ## redraw the README's timeline from a real run
 	$(BIN)/python scripts/one_sided.py --deadline 8 --plot book/_static/timeline.png; test $$? -eq 3
 
@@ -68,7 +71,7 @@ requirements: $(VENV)/ready-dev  ## pin requirements.in and requirements-dev.in 
 	$(COMPILE) --output-file requirements-dev.txt requirements-dev.in
 
 clean:  ## remove what was built, keep .venv
-	rm -rf _build runs .pytest_cache .ruff_cache
+	rm -rf _build build dist runs .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
 
 distclean: clean  ## remove .venv too

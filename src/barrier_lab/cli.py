@@ -17,6 +17,7 @@ from barrier_lab.script.options import Parser, given_parameters, script_parser
 
 EXIT = {"completed": 0, "running": 0, "hung": 3, "failed": 4, "interrupted": 130}
 WRONG_USE = 2
+_OPTIONAL = ("torch", "matplotlib", "pydantic", "rich")  # not needed by every command
 
 
 def main(worker, *, init: bool = True, world_size: int = 2) -> None:
@@ -50,16 +51,18 @@ def package_main(arguments: list[str] | None = None) -> int:
 
 def _guarded(action, *arguments) -> int:
     """Call ``action``; a usage error prints its message and returns 2, and SIGTERM and SIGHUP act like Ctrl-C."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number and signal.getsignal(number) == signal.SIG_DFL:  # not if ignored, as under nohup
-            signal.signal(number, signal.default_int_handler)
+    _end_like_ctrl_c()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # ranks may print what the terminal cannot encode
     try:
         return action(*arguments)
     except UsageError as error:
         print(error, file=sys.stderr)
+        return WRONG_USE
+    except ModuleNotFoundError as error:
+        if error.name not in _OPTIONAL:
+            raise
+        print(f"This needs {error.name}: install it, as by python -m pip install {error.name}.", file=sys.stderr)
         return WRONG_USE
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
@@ -74,6 +77,14 @@ def _guarded(action, *arguments) -> int:
         return WRONG_USE
 
 
+def _end_like_ctrl_c() -> None:
+    """Let SIGTERM and SIGHUP raise KeyboardInterrupt."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) == signal.SIG_DFL:  # not if ignored, as under nohup
+            signal.signal(number, signal.default_int_handler)
+
+
 def _package_main(arguments: list[str]) -> int:
     parser = Parser(prog="python -m barrier_lab", description="Run, show and check distributed experiments.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -81,6 +92,7 @@ def _package_main(arguments: list[str]) -> int:
     one.add_argument("experiment")
     show = commands.add_parser("show", help="verdict and timeline of a run directory, finished or not")
     show.add_argument("directory", metavar="DIR")
+    show.add_argument("--follow", action="store_true", help="keep the screen up to date until the job ends, or Ctrl-C")
     _add_view_options(show)
     checking = commands.add_parser("check", help="check your solution of an exercise")
     checking.add_argument("name", metavar="NAME")
@@ -148,7 +160,12 @@ def _show(given: argparse.Namespace) -> int:
 
     _check_plot(given.plot)
     *earlier, latest = attempts.attempts(Path(given.directory))
-    finished = api.load(latest)
+    if given.follow:
+        from barrier_lab.display.follow import follow
+
+        finished = follow(latest, api.load)
+    else:
+        finished = api.load(latest)
     if not given.json:
         for directory in earlier:
             _tell_attempt(directory, len(earlier) + 1)

@@ -71,11 +71,12 @@ def doing_now(directory: Path) -> Text:
     line = Text("now: ")
     for rank, path in enumerate(paths):
         line.append(f"rank {rank}", style=f"bold {COLOURS[rank % len(COLOURS)]}")
-        line.append(f" {_doing(path)}   ")
+        line.append(f" {doing(path)}   ")
     return line
 
 
-def _doing(path: Path) -> str:
+def doing(path: Path) -> str:
+    """What a rank is doing, from the last events of its trace: ``in barrier 2 (train.py:33) 12.0 s``."""
     events = _last_events(path)
     now = time.monotonic() * 1e6
     ended: set[int] = set()

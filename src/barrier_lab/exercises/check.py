@@ -101,7 +101,8 @@ def load_check(name: str) -> ModuleType:
     """Load the check of an exercise as a module.  Raises ``UsageError`` if there is no such exercise."""
     path = EXERCISES / name / "check.py"
     if not str(name).isidentifier() or not path.is_file():
-        raise UsageError(f"There is no exercise {name!r}: choose one of {', '.join(names())}.")
+        known = ", ".join(names()) or "those in the files of the book"
+        raise UsageError(f"There is no exercise {name!r}: choose one of {known}.")
     spec = ModuleType(f"check_{name}")
     exec(compile(path.read_text(), str(path), "exec"), spec.__dict__)
     return spec

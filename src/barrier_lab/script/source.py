@@ -42,8 +42,8 @@ def find(name_or_path: str | Path) -> Path:
     path = Path(text).expanduser()
     if path.is_file() and path.suffix == ".py":
         return path.resolve()
-    known = ", ".join(experiments())
-    raise UsageError(f"There is no experiment {text!r}: give the path of a .py file, or one of {known}.")
+    known = ", ".join(experiments())  # none where the package is installed without the book
+    raise UsageError(f"There is no experiment {text!r}: give the path of a .py file{known and f', or one of {known}'}.")
 
 
 def experiments() -> list[str]:

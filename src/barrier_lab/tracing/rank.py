@@ -3,6 +3,7 @@
 import atexit
 import functools
 import inspect
+import multiprocessing.util
 import os
 import platform
 import socket
@@ -97,15 +98,27 @@ def _number(given: object, variable: str) -> int | None:
 
 
 def _record_ending(recorder: Any, script: Path) -> None:
-    """Record an uncaught exception, and that the process exited by itself."""
+    """Record an uncaught exception, and when the process ended by itself."""
     report = sys.excepthook
+    process = os.getpid()
+    over = False
 
     @functools.wraps(report)
     def excepthook(kind: type, error: BaseException, trace: Any) -> None:
+        nonlocal over
+        over = True
         recorder.mark("end", "meta")
         ending.record_error(recorder, script, error)
         report(kind, error, trace)
 
+    @functools.cache
+    def leave() -> None:
+        if os.getpid() != process:  # a forked child
+            return
+        if not over:
+            recorder.mark("end", "meta")
+        recorder.mark("exit", "meta", code=None)
+
     sys.excepthook = excepthook
-    process = os.getpid()
-    atexit.register(lambda: os.getpid() == process and recorder.mark("exit", "meta", code=None))
+    atexit.register(leave)
+    multiprocessing.util.Finalize(None, leave, exitpriority=100)  # children of multiprocessing run no atexit functions
