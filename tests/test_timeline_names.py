@@ -9,9 +9,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from barrier_lab import diagnose, timeline, trace
+from barrier_lab.timeline.inline_svg import inline
 from barrier_lab.timeline.layout import lay_out
 from barrier_lab.timeline.model import tell
-from barrier_lab.timeline.svg import inline
 
 
 def read(make, tmp_path, **more):

@@ -5,14 +5,15 @@ from typing import Literal
 from barrier_lab.diagnose.waits import blocked_in
 from barrier_lab.trace.model import Rank
 
-End = Literal["killed", "raised", "exited", "absent", "returned", "none"]
+End = Literal["killed", "raised", "exited", "absent", "returned", "vanished", "none"]
 
 
 def end_of(rank: Rank) -> End:
     """How a rank ended.
 
     "killed" by a signal, "raised" an exception, "exited" before its worker returned or with a nonzero code,
-    "absent" from the common start, "returned" from its worker, or "none" if its files show no end.
+    "absent" from the common start, "returned" from its worker, "vanished" if its process is gone and recorded no end,
+    or "none" if its files show no end.
     """
     if rank.signal:
         return "killed"
@@ -24,11 +25,13 @@ def end_of(rank: Rank) -> End:
         return "absent"
     if rank.ended is not None:
         return "returned"
+    if rank.vanished:
+        return "vanished"
     return "none" if rank.exit_code is None else "exited"
 
 
 def is_alive(rank: Rank) -> bool:
     """Whether a rank was still alive when the run was stopped, or when its files end."""
-    if not rank.started or rank.signal or rank.exit_code is not None:
+    if not rank.started or rank.signal or rank.exit_code is not None or rank.vanished:
         return False
     return end_of(rank) == "none" or blocked_in(rank) is not None  # also if blocked at exit

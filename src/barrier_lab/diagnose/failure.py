@@ -27,7 +27,7 @@ def failed(trace: Trace) -> list[str]:
     """Sentences about the causes by time, the ranks missing from a wait that timed out, the victims, and the rest."""
     found = calls(trace)
     left = _left_early(trace, found)
-    causes = [(rank.rank, phrase) for rank in trace.ranks if (phrase := _cause(found, rank, left))]
+    causes = [(rank.rank, phrase) for rank in trace.ranks if (phrase := _cause(found, rank, left))] or _vanished(trace)
     causes.sort(key=lambda cause: cause[1].t if cause[1].t is not None else -1.0)
     blamed = {rank for rank, _ in causes}
     late = [(r, phrase) for r, phrase in _late(trace, found) if r not in blamed]
@@ -42,6 +42,14 @@ def failed(trace: Trace) -> list[str]:
     strays, pairs = _differing(trace, found)
     explained = strays and not any(_by_itself(trace.ranks[rank]) for rank in blamed)
     return [*(strays if explained else []), *broke, *sentences(rest, stop), *pairs, *([] if explained else strays)]
+
+
+def _vanished(trace: Trace) -> list[tuple[int, Phrase]]:
+    """The ranks that ended without a word; those that waited at the end may have been ended by their launcher."""
+    gone = [rank for rank in trace.ranks if end_of(rank) == "vanished"]
+    gone = [rank for rank in gone if blocked_in(rank) is None and not in_flight(rank)] or gone
+    said = "ended without a word{} (os._exit, or a signal such as SIGKILL)"
+    return [(rank.rank, Phrase(said.format(last_call(rank)), rank.last)) for rank in gone]
 
 
 def _at_the_end(rank: Rank, wait: Wait | None) -> Phrase:
@@ -134,7 +142,7 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
         return Phrase(f"{text}{where}", rank.last)
     if code or rank.rank in left:
         text = f"exited with code {code}" if code else "finished"
-        return Phrase(f"{text} {{t}}, {how_often(found, rank)}", rank.ended)
+        return Phrase(f"{text} {{t}}{at(rank.left_at)}, {how_often(found, rank)}", rank.ended)
     return None
 
 

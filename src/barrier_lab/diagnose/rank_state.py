@@ -82,6 +82,8 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
     over = moment is None or rank.last <= moment
     if end_of(rank) == "killed" and over:
         return Phrase(f"had been ended by {rank.signal}")
+    if end_of(rank) == "vanished" and over:
+        return Phrase("had ended without a word (os._exit, or a signal such as SIGKILL)")
     if end_of(rank) == "exited" and over:
         return Phrase(f"had exited with code {rank.exit_code}")
     if rank.ended is not None and (moment is None or rank.ended <= moment):

@@ -13,10 +13,10 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from barrier_lab.timeline.inline_svg import boxed, inline
 from barrier_lab.timeline.layout import lay_out
 from barrier_lab.timeline.model import Story, tell
 from barrier_lab.timeline.shapes import GREY, TINT, WIDTH, Drawing, Shape
-from barrier_lab.timeline.svg import boxed, inline
 from barrier_lab.timeline.text_alternative import describe, headline
 from barrier_lab.trace.model import Trace
 

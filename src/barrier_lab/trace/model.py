@@ -98,6 +98,7 @@ class Rank:
     result: object = None  # what its worker returned; its repr if not JSON-serializable
     started: bool = False  # it reached the common start
     exited: bool = False  # its process exited by itself
+    vanished: bool = False  # its process no longer exists, and recorded no end, as after os._exit or SIGKILL
     ended: float | None = None  # when its worker returned or raised; None if it never did
     last: float = 0.0  # time of the latest event or output in its files
 

@@ -8,6 +8,7 @@ Times are seconds since the common start of the ranks (t = 0), negative before i
 """
 
 import gc
+import math
 import os
 import socket
 from collections import Counter
@@ -138,10 +139,32 @@ def _read_rank(directory: Path, number: int, events: list[dict], known: dict, ab
     for event in events:
         if event.get("cat") in ("meta", "error", "leave", "thread_error"):
             _take_mark(rank, event, start)
+    rank.vanished = rank.started and not rank.exited and rank.ended is None and _has_vanished(events, about, start)
     times = [(e["ts"] - start) / 1e6 for e in events if "ts" in e] + [line.t for line in rank.output]
     rank.last = max(times, default=0.0)
     _mark_blocked_below_python(rank)
     return rank
+
+
+def _has_vanished(events: list[dict], about: dict, start: float) -> bool:
+    """Whether the process of a traced rank that recorded no end is gone, not because the job was interrupted."""
+    me = next((e["args"] for e in events if e.get("cat") == "meta" and e["name"] == "rank"), {})
+    if about.get("launcher") != "trace" or me.get("os_pid") is None:
+        return False
+    if about.get("deadline"):  # a rank that was there until the interrupt would have dumped its stacks
+        idle = about["deadline"] - max((e["ts"] - start) / 1e6 for e in events if "ts" in e)
+        return idle > me.get("stall", math.inf) + 2 and not any(e.get("cat") == "stall" for e in events)
+    return about.get("command_exit_code") is not None or (me["host"] == socket.gethostname() and _is_gone(me["os_pid"]))
+
+
+def _is_gone(process: int) -> bool:
+    """Whether a process of this host has ended, reaped or not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return Path("/proc/self").exists()
+    except OSError:
+        return False
 
 
 def _until(moment: float, events: list[dict], start: float) -> list[dict]:

@@ -1,9 +1,7 @@
 """In a rank of an arbitrary program: record from ``init_process_group`` on, and dump stacks when it stalls."""
 
-import atexit
 import functools
 import inspect
-import multiprocessing.util
 import os
 import platform
 import socket
@@ -13,9 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from barrier_lab.rank import ending
 from barrier_lab.run_directory import SCHEMA, stack_of, trace_of
-from barrier_lab.tracing import stall
+from barrier_lab.tracing import last_words, stall
 
 TRACE, STALL, ZERO = "BARRIER_LAB_TRACE", "BARRIER_LAB_STALL", "BARRIER_LAB_ZERO"
 KEEP = "BARRIER_LAB_TRACE_MB"
@@ -57,8 +54,13 @@ def _begin(init: Any, args: tuple, kwargs: dict) -> None:
     recorder.mark("start", "meta", at=_number(None, ZERO) or time.monotonic_ns())
     hooks.install(recorder, script)
     hooks.start()
-    _record_ending(recorder, script)
-    stall.watch(recorder, stack_of(directory, rank), float(os.environ.get(STALL, "10")))
+    last_words.watch(recorder, script)
+    stall.watch(recorder, stack_of(directory, rank), _stall())
+
+
+def _stall() -> float:
+    """Seconds without progress after which this rank dumps its stacks."""
+    return float(os.environ.get(STALL, "10"))
 
 
 def _directory() -> Path:
@@ -86,6 +88,7 @@ def _about(rank: int, world_size: int | None, script: Path) -> dict[str, object]
         "python": platform.python_version(),
         "host": socket.gethostname(),
         "os_pid": os.getpid(),
+        "stall": _stall(),
     }
 
 
@@ -95,30 +98,3 @@ def _number(given: object, variable: str) -> int | None:
         return given
     text = os.environ.get(variable, "")
     return int(text) if text.isdigit() else None
-
-
-def _record_ending(recorder: Any, script: Path) -> None:
-    """Record an uncaught exception, and when the process ended by itself."""
-    report = sys.excepthook
-    process = os.getpid()
-    over = False
-
-    @functools.wraps(report)
-    def excepthook(kind: type, error: BaseException, trace: Any) -> None:
-        nonlocal over
-        over = True
-        recorder.mark("end", "meta")
-        ending.record_error(recorder, script, error)
-        report(kind, error, trace)
-
-    @functools.cache
-    def leave() -> None:
-        if os.getpid() != process:  # a forked child
-            return
-        if not over:
-            recorder.mark("end", "meta")
-        recorder.mark("exit", "meta", code=None)
-
-    sys.excepthook = excepthook
-    atexit.register(leave)
-    multiprocessing.util.Finalize(None, leave, exitpriority=100)  # children of multiprocessing run no atexit functions
