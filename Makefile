@@ -59,6 +59,7 @@ bench: $(VENV)/ready-dev  ## measure start-up, recording, drawing and the build
 	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
 
 wheel: $(VENV)/ready  ## build the tool as a wheel, without the book, into dist/
+	@rm -rf build  # setuptools packs what it finds there
 	$(PIP) wheel --no-deps --wheel-dir dist .
 
 figure: $(VENV)/ready  ## redraw the README's timeline from a real run

@@ -89,6 +89,42 @@ def test_a_healthy_program_runs_as_without_us(tmp_path):
     assert list((tmp_path / "run").glob("*.stack")), "it stalled, and went on"
 
 
+@pytest.mark.parametrize(
+    ("how", "start", "said"),
+    [
+        ("return", "spawn", r"Rank 1 finished at \S+ s, having called barrier once "),
+        ("raise", "spawn", r"Rank 1 raised “ValueError: a bad batch” at \S+ s \({R}\)\. "),
+        ("exit", "torchrun", r"Rank 1 exited with code 3 at \S+ s \({X}\), having called barrier once "),
+        ("vanish", "torchrun", r"Rank 1 ended without a word after its 1st barrier .* \(os\._exit, or a signal "),
+        ("kill", "torchrun", r"Rank 1 ended without a word after its 1st barrier .* \(os\._exit, or a signal "),
+    ],
+    ids=["return", "raise", "exit", "vanish", "kill"],
+)
+def test_a_rank_that_ends_early_comes_first_however_it_ends(tmp_path, how, start, said):
+    starter = [sys.executable] if start == "spawn" else TORCHRUN
+    traced(tmp_path / "run", *starter, PROGRAMS / "ends_early.py", how, start).communicate(timeout=240)
+    code, run = show(tmp_path / "run")
+    assert (code, run["outcome"]) == (4, "failed")
+    places = {marker: re.escape(line("ends_early.py", marker)) for marker in "RXB"}
+    victim = r"Rank 0 failed in its 2nd barrier \({B}[,)]"
+    assert re.search(said.format(**places) + ".*" + victim.format(**places), run["verdict"]), run["verdict"]
+
+
+def test_follow_prints_each_new_verdict_until_the_job_has_ended(tmp_path):
+    process = traced(tmp_path / "run", sys.executable, PROGRAMS / "spawns_itself.py", "12")
+    limit = time.monotonic() + 120
+    while not list((tmp_path / "run").glob("rank1.trace*")) and time.monotonic() < limit:
+        time.sleep(0.1)
+    followed = subprocess.run(
+        [*LAB, "show", tmp_path / "run", "--follow"], capture_output=True, text=True, check=False, timeout=240
+    )
+    process.communicate(timeout=240)
+    assert followed.returncode == 0, followed.stderr
+    told = re.findall("^(running|hung|completed): ", followed.stdout, re.MULTILINE)
+    assert "hung" in told and told[-1] == "completed"
+    assert f"it was in time.sleep ({line('spawns_itself.py', 'AWAY')})" in followed.stdout
+
+
 def test_the_exit_code_is_the_commands(tmp_path):
     done = subprocess.run([*LAB, "trace", "--out", tmp_path, "--", sys.executable, "-c", "exit(7)"], check=False)
     assert done.returncode == 7
