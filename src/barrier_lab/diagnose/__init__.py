@@ -54,6 +54,8 @@ def verdict(trace: Trace) -> str:
     told = {"completed": completed, "failed": failed, "hung": _hung, "running": _running, "interrupted": _interrupted}
     tell = told[outcome(trace)](trace)
     lead = [closed(trace.message)] if trace.message else []
+    if trace.caveat:
+        tell.append(trace.caveat)
     if not trace.one_clock:
         tell.append("The ranks ran on several hosts, whose clocks differ: compare no times of different ranks.")
     if most := max((sum(count for _, count in rank.dropped) for rank in trace.ranks), default=0):

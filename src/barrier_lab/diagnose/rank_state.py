@@ -76,21 +76,13 @@ def _lines(place: Place, around: tuple[Place, ...]) -> str:
 
 def stands(rank: Rank, moment: float | None = None) -> Phrase:
     """Describe where a rank was at time ``moment`` (default: when its files end)."""
+    if rank.unreported:
+        return Phrase("wrote no report: {it} made progress, had ended, or had no process group")
     if not rank.started and not rank.spans:
         here = f"; {{it}} {{was}} at {_stuck(rank)}" if rank.stuck_at else ""
         return Phrase(f"had not arrived at the common start{here}")
-    over = moment is None or rank.last <= moment
-    if end_of(rank) == "killed" and over:
-        return Phrase(f"had been ended by {rank.signal}")
-    if end_of(rank) == "vanished" and over:
-        return Phrase("had ended without a word (os._exit, or a signal such as SIGKILL)")
-    if end_of(rank) == "exited" and over:
-        return Phrase(f"had exited with code {rank.exit_code}")
-    if rank.ended is not None and (moment is None or rank.ended <= moment):
-        raised = f"had raised {quoted(summary(rank.error or ''))} {{t}}{at(rank.error_at)}"
-        return Phrase(raised if rank.error else "had finished {t}", rank.ended)
-    if rank.exit_code is not None and over:
-        return Phrase(f"had exited with code {rank.exit_code}")
+    if over := _over(rank, moment):
+        return over
     span = blocked_in(rank, moment)
     if span:
         called = spoken(span.name) if span.kind == "sleep" else f"{{its}} {nth(rank, span)}"
@@ -104,6 +96,23 @@ def stands(rank: Rank, moment: float | None = None) -> Phrase:
     return Phrase("had made no call that is recorded")
 
 
+def _over(rank: Rank, moment: float | None) -> Phrase | None:
+    """Describe how a rank had ended at time ``moment``; None if it had not."""
+    last = moment is None or rank.last <= moment
+    if end_of(rank) == "killed" and last:
+        return Phrase(f"had been ended by {rank.signal}")
+    if end_of(rank) == "vanished" and last:
+        if moment is not None and blocked_in(rank, moment):
+            return None  # its launcher ended it, after that moment
+        return Phrase("had ended without a word (os._exit, or a signal such as SIGKILL)")
+    if end_of(rank) == "exited" and last:
+        return Phrase(f"had exited with code {rank.exit_code}")
+    if rank.ended is not None and (moment is None or rank.ended <= moment):
+        raised = f"had raised {quoted(summary(rank.error or ''))} {{t}}{at(rank.error_at)}"
+        return Phrase(raised if rank.error else "had finished {t}", rank.ended)
+    return Phrase(f"had exited with code {rank.exit_code}") if rank.exit_code is not None and last else None
+
+
 def _by_stack(rank: Rank) -> str:
     """Where a rank outside any recorded call was, from its stacks; empty if there are none."""
     if rank.stuck_in:
@@ -115,6 +124,8 @@ def _by_stack(rank: Rank) -> str:
 
 def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -> Phrase:
     """Describe how many of the calls leading to a collective a missing rank had made, and where it was."""
+    if rank.unreported:
+        return stands(rank)
     order = found.get(met.group, {}).get(rank.rank, {})
     order = {seq: span for seq, span in order.items() if moment is None or span.begin <= moment}
     stand = stands(rank, moment)

@@ -97,6 +97,7 @@ class Rank:
     error_chain: tuple[str, ...] = ()  # its chained exceptions, direct cause first, as "RuntimeError: first line"
     result: object = None  # what its worker returned; its repr if not JSON-serializable
     started: bool = False  # it reached the common start
+    unreported: bool = False  # hang_report wrote nothing about it
     exited: bool = False  # its process exited by itself
     vanished: bool = False  # its process no longer exists, and recorded no end, as after os._exit or SIGKILL
     ended: float | None = None  # when its worker returned or raised; None if it never did
@@ -128,6 +129,7 @@ class Trace:
     stopped: float | None  # when the runner killed the remaining ranks; None if it did not need to
     ranks: list[Rank]
     running: bool = False  # the recorded command has not ended
+    caveat: str | None = None  # a sentence on what its files cannot show
     one_clock: bool = True  # the ranks share a clock, so their times can be compared
     groups: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name in the trace -> ranks, where known
 

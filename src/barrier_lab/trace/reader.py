@@ -20,7 +20,8 @@ from barrier_lab.english import ordinal, who
 from barrier_lab.trace.dropped import read_dropped, read_pieces, restore
 from barrier_lab.trace.events import spans
 from barrier_lab.trace.model import Output, Place, Rank, ThreadError, Trace
-from barrier_lab.trace.stacks import calls_worker, makes_group, own_frames, stack_frames, thread_frames
+from barrier_lab.trace.reports import read_reports
+from barrier_lab.trace.stacks import MOST_FRAMES, calls_worker, makes_group, own_frames, stack_frames, thread_frames
 
 
 def read(directory: str | Path) -> Trace:
@@ -36,6 +37,8 @@ def read(directory: str | Path) -> Trace:
 
 def _read(directory: Path) -> Trace:
     run = run_directory.read_run_json(directory)
+    if not run and (reported := read_reports(directory)):
+        return reported
     events = {rank: read_pieces(path) for rank, path in run_directory.traces(directory).items()}
     if not run and not events:
         raise FileNotFoundError(f"{directory} holds no run (neither run.json nor any rankN.trace.json)")
@@ -185,7 +188,8 @@ def _take_stack(rank: Rank, stack: str, script: str | None, events: list[dict]) 
         rank.stuck_at, rank.stuck_callers = own[0], tuple(own[1:])
     rank.stuck_in = next((f.function for f in reversed(frames) if makes_group(f)), None)
     inside = any(calls_worker(frame) for frame in frames[1:])
-    rank.leaving = rank.started and bool(frames) and not (inside or rank.stuck_at or rank.stuck_in)
+    whole = 0 < len(frames) < MOST_FRAMES  # else the user's frames may be among those that were not written
+    rank.leaving = rank.started and whole and not (inside or rank.stuck_at or rank.stuck_in)
     names = {e["args"].get("ident"): e["args"]["name"] for e in events if e["name"] == "thread_name"}
     for ident, found in list(thread_frames(stack).items())[:-1]:
         if own := own_frames(found, script, installed):

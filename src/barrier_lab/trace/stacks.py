@@ -11,6 +11,7 @@ _THREAD = re.compile(r"^(?:Current thread|Thread) 0x(?P<ident>[0-9a-f]+).*\n", f
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$')
 # The second is its path in an older version.
 _MAIN = (f"barrier_lab{os.sep}rank{os.sep}main.py", f"barrier_lab{os.sep}rank.py")
+MOST_FRAMES = 100  # of a thread; faulthandler leaves out those further out
 _MAKES_GROUP = {"init_process_group", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"}
 
 
@@ -34,6 +35,15 @@ def _frames(text: str) -> list[Place]:
 def makes_group(frame: Place) -> bool:
     """Whether a frame is a torch function that creates a group, in which ranks wait for each other at the store."""
     return frame.function in _MAKES_GROUP and f"{os.sep}torch{os.sep}distributed{os.sep}" in frame.file
+
+
+def inside_torch_distributed(frames: list[Place]) -> bool:
+    """Whether the innermost function outside the standard library is one of ``torch.distributed``."""
+    inner = next(
+        (frame.file for frame in frames if f"{os.sep}lib{os.sep}python" not in frame.file or "-packages" in frame.file),
+        "",
+    )
+    return f"{os.sep}torch{os.sep}distributed{os.sep}" in inner
 
 
 def calls_worker(frame: Place) -> bool:
