@@ -15,7 +15,7 @@ COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-header 
 PAGE := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book test quick stress serve lint format bench wheel figure requirements clean distclean
+.PHONY: help book test quick stress serve lint format bench hangs wheel figure requirements clean distclean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,9 @@ bench: $(VENV)/ready-dev  ## measure start-up, recording, drawing and the build
 wheel: $(VENV)/ready  ## build the tool as a wheel, without the book, into dist/
 	@rm -rf build  # setuptools packs what it finds there
 	$(PIP) wheel --no-deps --wheel-dir dist .
+
+hangs: $(VENV)/ready-dev  ## score the verdict and PyTorch's own means on programs with known faults; half an hour
+	$(BIN)/python -m benchmarks.hangs $(ARGS)
 
 figure: $(VENV)/ready  ## redraw the README's timeline from a real run
 	$(BIN)/python scripts/one_sided.py --deadline 8 --plot book/_static/timeline.png; test $$? -eq 3

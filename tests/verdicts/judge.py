@@ -42,12 +42,13 @@ _RELATIVE = re.compile(r"^,? (which|who|that) ")  # … unless a clause about th
 _ACCUSES = re.compile(
     r"\b(had|has|have) (not|never) (\w+ )?(called|made|reached|arrived|come|joined|waited|left|posted|sent)\b"
     r"|\bhad called (\d+ of|\w+ (once|twice|\d+ times))|\bnever (called|arrived|came|joined)\b"
-    r"|\b(finished|returned|exited|left|raised|skipped|absent|missing)\b|\bended (by|with)\b"
+    r"|\b(finished|returned|exited|left|raised|skipped|absent|missing)\b|\bended (by|with|without)\b"
     r"|\bdid not (call|make|arrive|come|join)\b|\b(is|are|was|were) (waiting|in|at)\b"
 )
 # What an innocent rank may be told too: where it waits; in a run that ended well also that it finished.
 MAY_WAIT = re.compile(r"\b(is|are|was|were) (waiting|in|at)\b")
 MAY_FINISH = re.compile(MAY_WAIT.pattern + r"|\b(finished|returned|exited|left)\b")
+DIFFER = re.compile(r"\b(differ|different|differs|paired|met|meets)\b")
 _MARKER = re.compile(r"#\s([A-Z][A-Z0-9_]*)(?::.*)?$")
 _HEADER = re.compile(r"^# (run|outcome|guilty|also|lines|differ|not|says|kind):(.*)$")
 
@@ -201,17 +202,17 @@ def judge(case: Case, outcome: str, verdict: str) -> list[str]:
     faults = [] if outcome == case.outcome else [f"the outcome is {outcome}, not {case.outcome}"]
     if not re.search(KINDS[case.kind], verdict):
         faults.append(f"no words of a case of kind {case.kind}")
-    faults += _judge_guilt(case, said)
-    faults += [f"{_asked(r, p)} is not named" for r, p in case.lines if not _named(said, r, p)]
-    faults += [f"{_asked(r, p)} must not be named" for r, p in case.avoided if _named(said, r, p)]
-    if case.differ and not any(_tells_difference(sentence, case.differ) for sentence in said):
-        faults.append(f"no difference of {' and '.join(_asked(r, p) for r, p in case.differ)} is told")
+    faults += guilt_faults(case, said)
+    faults += [f"{asked_for(r, p)} is not named" for r, p in case.lines if not named(said, r, p)]
+    faults += [f"{asked_for(r, p)} must not be named" for r, p in case.avoided if named(said, r, p)]
+    if case.differ and not any(tells_difference(sentence, case.differ) for sentence in said):
+        faults.append(f"no difference of {' and '.join(asked_for(r, p) for r, p in case.differ)} is told")
     faults += [f"it does not say {phrase!r}" for phrase in case.says if not re.search(phrase, verdict)]
     faults += [f"it must not say {phrase!r}" for phrase in case.unsaid if re.search(phrase, verdict)]
     return faults
 
 
-def _judge_guilt(case: Case, said: list[str]) -> list[str]:
+def guilt_faults(case: Case, said: list[str]) -> list[str]:
     if case.guilty is None:
         return []
     blamed = {rank for sentence in said for rank in accused(sentence)}
@@ -258,15 +259,15 @@ def _is_subject(sentence: str, found: re.Match) -> bool:
     return not _OBJECT.search(sentence[: found.start()]) or bool(_RELATIVE.search(sentence[found.end() :]))
 
 
-def _named(said: list[str], rank: int | None, place: str) -> bool:
+def named(said: list[str], rank: int | None, place: str) -> bool:
     """Whether a place stands in the verdict; with a rank: in a sentence that names this rank."""
     here = [sentence for sentence in said if re.search(rf"(?<![\w.]){re.escape(place)}\b", sentence)]
     if rank is None:
         return bool(here)
-    return any(rank in _mentioned(sentence) for sentence in here)
+    return any(rank in mentioned(sentence) for sentence in here)
 
 
-def _mentioned(sentence: str) -> set[int]:
+def mentioned(sentence: str) -> set[int]:
     ranks = {rank for found in _RANKS.finditer(sentence) for rank in expand(found[1])}
     if re.search(
         r"\b(Both|both|All|all|Each|each|Every|every|Neither|neither|No|no)\b( \d+)? ranks?\b|\bboth\b", sentence
@@ -275,11 +276,10 @@ def _mentioned(sentence: str) -> set[int]:
     return ranks
 
 
-def _tells_difference(sentence: str, pair: list[tuple[int, str]]) -> bool:
+def tells_difference(sentence: str, pair: list[tuple[int, str]]) -> bool:
     """Whether a sentence says that two calls met although they are different ones."""
-    words = re.search(r"\b(differ|different|differs|paired|met|meets)\b", sentence)
-    return bool(words) and all(_named([sentence], rank, place) for rank, place in pair)
+    return bool(DIFFER.search(sentence)) and all(named([sentence], rank, place) for rank, place in pair)
 
 
-def _asked(rank: int | None, place: str) -> str:
+def asked_for(rank: int | None, place: str) -> str:
     return place if rank is None else f"{place} for rank {rank}"

@@ -163,12 +163,12 @@ def silence(trace: Trace) -> list[str]:
 
 
 def absentees(trace: Trace, held: list[Wait]) -> list[str]:
-    """Describe ranks that the script expects but that do not exist in this run."""
+    """Describe a wait for ranks that the script expects and that do not exist, or have not come, in this run."""
     for wait in held:
-        beyond = [rank for rank in wait.group if rank >= trace.world_size]
-        if wait.call.kind == "group" and beyond:
+        beyond = any(rank >= trace.world_size for rank in wait.group)
+        if wait.call.kind == "group" and (beyond or not all(trace.ranks[rank].started for rank in wait.group)):
             arrived = sum(w.call.name == wait.call.name for w in held)
             backend = f" on {trace.backend}" if trace.backend else ""
             count = f"{len(wait.group)} ranks were expected in {wait.call.name}{site(wait.call)}{backend}"
-            return [f"{count}, and {arrived} arrived: this run has only {trace.world_size}."]
+            return [f"{count}, and {arrived} arrived{f': this run has only {trace.world_size}' if beyond else ''}."]
     return []

@@ -73,17 +73,20 @@ def _differing(trace: Trace, found: Calls) -> tuple[list[str], list[str]]:
 
 
 def _broken_call(rank: Rank) -> Span | None:
-    """The call that failed on a rank, or in which a signal killed it."""
-    span = _failing_span(rank) or (blocked_in(rank) if rank.signal else None)
+    """The call that failed on a rank, or in which its process ended."""
+    cut = rank.signal or end_of(rank) == "vanished"  # as by SIGABRT, when gloo finds sizes that do not match
+    span = _failing_span(rank) or (blocked_in(rank) if cut else None)
     if span is not None:
         return handled_call(rank, span) or span
-    return next(iter(in_flight(rank)), None) if rank.signal else None
+    return next(iter(in_flight(rank)), None) if cut else None
 
 
 def _by_itself(rank: Rank) -> bool:
     """Whether a rank ended for a reason of its own, outside any call."""
     if rank.signal:
         return rank.signal not in ("SIGABRT", "SIGSEGV")
+    if end_of(rank) == "vanished":
+        return _broken_call(rank) is None
     return bool(rank.exit_code or rank.error) and _failing_span(rank) is None
 
 

@@ -69,6 +69,8 @@ def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
         here = [order[seq] for order in orders if seq in order]
         if len({_kind(span) for span in here}) > 1:
             return Difference(here[0].group or "", seq, _sides(here, _kind), True)
+        if any(map(_stands_in, here)) and any(span.via is None for span in here):  # Join knows no call of the user's
+            return Difference(here[0].group or "", seq, _sides(here, lambda span: ways[span]), False)
         here = [span for span in here if not _stands_in(span)]
         if any(_elsewhere(span, here[0]) for span in here) and _any_pair(by_rank, here, ways, known, tells):
             return Difference(here[0].group or "", seq, _sides(here, lambda span: ways[span]), False)
@@ -76,7 +78,7 @@ def _first(by_rank: dict[int, dict[int, Span]], tells) -> Difference | None:
 
 
 def _stands_in(span: Span) -> bool:
-    """Whether a call is made by ``Join`` in place of one for which this rank has no data: it pairs with any line."""
+    """Whether ``Join`` makes a call in place of one for which this rank has no data: it pairs with the library's."""
     return (span.via or "").startswith("Join.")
 
 
