@@ -34,12 +34,15 @@ def report(case: Case, folder: Path, launcher: str, stall: float) -> Report:
 
 
 def _interrupt(process: subprocess.Popen) -> None:
-    """Press Ctrl-C, which reaches the launcher and the ranks as well; again if the launcher waits for a rank."""
-    for _ in range(2):
+    """Press Ctrl-C, which reaches the launcher and the ranks as well, and again.
+
+    torchrun gives ranks half a minute to end, and those blocked in a collective need all of it: nobody waits so long.
+    """
+    for _ in range(3):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=20)
+                process.wait(timeout=3)
 
 
 class Seen:

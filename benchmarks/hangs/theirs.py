@@ -10,7 +10,7 @@ from benchmarks.hangs.report import Report
 
 TIMEOUT = 8.0  # seconds: the timeout of the process groups, in the place of 30 minutes
 UNCHANGED = 4.0  # seconds without a change in any stack after which somebody looks at the job
-RECORDER = {"TORCH_FR_BUFFER_SIZE": "20000", "TORCH_NCCL_TRACE_BUFFER_SIZE": "20000"}
+RECORDER = {"TORCH_FR_BUFFER_SIZE": "20000"}
 SETTINGS = {
     errors.DETAIL: {"TORCH_DISTRIBUTED_DEBUG": "DETAIL", "HANGS_TIMEOUT": f"{TIMEOUT:g}"},
     errors.MONITORED: {"HANGS_MONITORED": "1", "HANGS_TIMEOUT": f"{TIMEOUT:g}"},
@@ -25,6 +25,9 @@ def looked_at(case: Case, folder: Path, launcher: str) -> list[Report]:
     with _running(case, folder, launcher, **RECORDER) as process:
         hung = job.watch(process, seen.long_enough)
         frames = stacks.take(case, folder) if hung else {}
+        if hung:
+            (folder / "dump").touch()
+            job.watch(process, lambda: len(list(folder.glob("fr_*"))) == ranks(case), limit=10)
     outcome = _outcome(process, hung)
     told = stacks.text(case, frames) if frames else ""
     return [

@@ -2,9 +2,10 @@
 
     with_hook.py FOLDER PROGRAM
 
-Into FOLDER, every second: the flight recorder's dump (``fr_0``) and the stacks of all threads (``stacks_0``); its
-output (``log_0``) and its process id (``pid_0``).  Variables: HANGS_TIMEOUT, seconds, for process groups that are
-made without a timeout; HANGS_MONITORED=1 makes each barrier of the default group a monitored one.
+Into FOLDER: its output (``log_0``), its process id (``pid_0``), every second the stacks of all threads (``stacks_0``),
+and the flight recorder's dump (``fr_0``), at exit or when a file ``dump`` is there.  Variables: HANGS_TIMEOUT, seconds,
+for process groups that are made without a timeout; HANGS_MONITORED=1 makes each barrier of the default group a
+monitored one.
 """
 
 import atexit
@@ -15,9 +16,11 @@ import pickle
 import runpy
 import sys
 import threading
+import types
 from datetime import timedelta
 from pathlib import Path
 
+import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d
 from torch.distributed import distributed_c10d
@@ -47,18 +50,29 @@ def dump_flight_recorder(path: Path) -> None:
 
     The dump of a gloo group says "" where its entries say "0", and torchfrtrace does not find the group then.
     """
-    dump = pickle.loads(_distributed_c10d._dump_fr_trace())
+    with _without_inductor():
+        dump = pickle.loads(_distributed_c10d._dump_fr_trace())
     world = distributed_c10d._world
+    described = dict(entry["process_group"] for entry in dump["entries"])
+    names = {str(name): world.pg_group_ranks[group] for group, name in [*world.pg_names.items()]}
     dump["pg_config"] = {
-        str(world.pg_names[group]): {
-            "name": str(world.pg_names[group]),
-            "desc": group.group_desc,
-            "ranks": str([*ranks]),
-        }
-        for group, ranks in world.pg_group_ranks.items()
-        if group in world.pg_names
+        name: {"name": name, "desc": described.get(name, "undefined"), "ranks": str([*ranks])}
+        for name, ranks in names.items()
     }
     _replace(path, lambda fresh: fresh.write_bytes(pickle.dumps(dump)))
+
+
+@contextlib.contextmanager
+def _without_inductor():
+    """Spare the import of ``torch._inductor``, which takes seconds, and which the dump asks for names of frames."""
+    if "torch._inductor" in sys.modules:
+        yield
+        return
+    torch._inductor = types.SimpleNamespace()
+    try:
+        yield
+    finally:
+        del torch._inductor
 
 
 def dump_stacks(path: Path) -> None:
@@ -83,9 +97,8 @@ def keep_dumping(folder: Path, rank: str) -> None:
     while True:
         wait(EVERY)
         dump_stacks(folder / f"stacks_{rank}")
-        if dist.is_initialized():
-            with contextlib.suppress(KeyError):  # a group is being made
-                dump_flight_recorder(folder / f"fr_{rank}")
+        if (folder / "dump").exists() and dist.is_initialized():
+            dump_flight_recorder(folder / f"fr_{rank}")
 
 
 def main(folder: Path, program: str) -> None:
