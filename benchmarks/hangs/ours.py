@@ -24,13 +24,13 @@ LASTS = 3.0  # seconds that a hang has to be told without a break before somebod
 def report(case: Case, folder: Path, launcher: str, stall: float) -> Report:
     """Run a program and return the verdict that ``trace`` prints at its end."""
     command = [sys.executable, "-m", "barrier_lab", "trace", "--out", str(folder / "trace"), "--stall", f"{stall:g}"]
-    seen = Seen(folder / "trace", LASTS)
+    seen = Seen(folder / "trace")
     with job.running([*command, "--", *job.LAUNCHERS[launcher](case)], folder / "trace.log") as process:
-        job.watch(process, seen.told)
+        hung = job.watch(process, seen.told)
         _interrupt(process)
     trace = api.load(attempts.attempts(folder / "trace")[-1]).trace
-    outcome = "hung" if seen.since else diagnose.outcome(trace)
-    return Report(VERDICT, outcome, diagnose.verdict(trace), seen.seconds(trace), seen.alarm)
+    outcome = "hung" if hung else diagnose.outcome(trace)
+    return Report(VERDICT, outcome, diagnose.verdict(trace), _seconds(trace) if hung else None, seen.alarm)
 
 
 def _interrupt(process: subprocess.Popen) -> None:
@@ -48,8 +48,8 @@ def _interrupt(process: subprocess.Popen) -> None:
 class Seen:
     """What ``show`` would have said while the job ran."""
 
-    def __init__(self, directory: Path, lasts: float) -> None:
-        self.directory, self.lasts = directory, lasts
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
         self.since: float | None = None  # the moment from which a hang has been told without a break
         self.alarm = False  # a hang was told at any time
 
@@ -60,7 +60,7 @@ class Seen:
             return False
         self.alarm = True
         self.since = self.since or time.monotonic()
-        return time.monotonic() - self.since > self.lasts
+        return time.monotonic() - self.since > LASTS
 
     def _hung(self) -> bool:
         try:
@@ -68,10 +68,10 @@ class Seen:
         except UsageError:  # no rank has begun
             return False
 
-    def seconds(self, trace: Trace) -> float | None:
-        """Seconds from the last progress of any rank until the hang was told; None if it was not."""
-        if self.since is None or trace.stopped is None:
-            return None
-        moments = [t for rank in trace.ranks for span in rank.spans for t in (span.begin, span.end) if t is not None]
-        before = [t for t in moments if t < trace.stopped]
-        return trace.stopped - self.lasts - max(before) if before else None
+
+def _seconds(trace: Trace) -> float | None:
+    """Seconds from the last progress of any rank until the hang was told; None if no rank has made any."""
+    told = (trace.stopped or trace.end) - LASTS
+    moments = [t for rank in trace.ranks for span in rank.spans for t in (span.begin, span.end) if t is not None]
+    before = [t for t in moments if t < told]
+    return told - max(before) if before else None

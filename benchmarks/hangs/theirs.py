@@ -10,6 +10,7 @@ from benchmarks.hangs.report import Report
 
 TIMEOUT = 8.0  # seconds: the timeout of the process groups, in the place of 30 minutes
 UNCHANGED = 4.0  # seconds without a change in any stack after which somebody looks at the job
+PATIENCE = 40.0  # seconds after which somebody looks in any case
 RECORDER = {"TORCH_FR_BUFFER_SIZE": "20000"}
 SETTINGS = {
     errors.DETAIL: {"TORCH_DISTRIBUTED_DEBUG": "DETAIL", "HANGS_TIMEOUT": f"{TIMEOUT:g}"},
@@ -23,7 +24,7 @@ def looked_at(case: Case, folder: Path, launcher: str) -> list[Report]:
         return []
     seen = Unchanged(case, folder)
     with _running(case, folder, launcher, **RECORDER) as process:
-        hung = job.watch(process, seen.long_enough)
+        hung = job.watch(process, seen.long_enough, limit=PATIENCE) or process.poll() is None
         frames = stacks.take(case, folder) if hung else {}
         if hung:
             (folder / "dump").touch()
@@ -40,12 +41,11 @@ def timed_out(case: Case, folder: Path, launcher: str, tool: str) -> list[Report
     """Run until the program ends, which it does at the latest when the timeout of its group has passed."""
     if tool == errors.MONITORED and "dist.barrier()" not in case.path.read_text():
         return []
-    began = time.monotonic()
     with _running(case, folder, launcher, **SETTINGS[tool]) as process:
         job.watch(process, lambda: _all_over(case, folder))
         outcome = _outcome(process, process.poll() is None)
     told = errors.text(case, folder)
-    return [Report(tool, _as_asked(case, outcome, told), told, _seconds(case, folder, began))]
+    return [Report(tool, _as_asked(case, outcome, told), told, _seconds(case, folder))]
 
 
 def _running(case: Case, folder: Path, launcher: str, **variables: str):
@@ -68,7 +68,7 @@ def _all_over(case: Case, folder: Path) -> bool:
     return all(log.exists() and time.time() - log.stat().st_mtime > 4 * TIMEOUT for log in logs)
 
 
-def _seconds(case: Case, folder: Path, began: float) -> float | None:
+def _seconds(case: Case, folder: Path) -> float | None:
     """Seconds from the start of the ranks to the last error message."""
     pids = [folder / f"pid_{rank}" for rank in range(ranks(case))]
     logs = [folder / f"log_{rank}" for rank in range(ranks(case))]
