@@ -139,6 +139,15 @@ def test_a_process_without_torch_imports_nothing_of_ours_and_the_hidden_sitecust
     assert done.stdout.strip() == "run []", done.stderr
 
 
+def test_a_command_without_a_process_group_is_told_as_that(tmp_path):
+    traced(tmp_path / "run", "true").communicate(timeout=60)
+    done = subprocess.run([*LAB, "show", tmp_path / "run"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "No process has made a process group.\n")
+    plot = ["--plot", tmp_path / "run.svg"]
+    done = subprocess.run([*LAB, "show", tmp_path / "run", *plot], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "There is nothing to draw: no process has made a process group.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -169,7 +169,8 @@ def _show(given: argparse.Namespace) -> int:
     if not given.json:
         for directory in earlier:
             _tell_attempt(directory, len(earlier) + 1)
-        print(timeline.describe(finished.trace), end="\n\n")
+        if finished.ranks:
+            print(timeline.describe(finished.trace), end="\n\n")
     code = _report(finished, given)
     if not given.json and finished.outcome == "completed":
         terminal.show_waits(finished.trace)
@@ -249,6 +250,8 @@ def _report(finished, given: argparse.Namespace) -> int:
     if given.plot:
         from barrier_lab import timeline
 
+        if not finished.ranks:
+            raise UsageError("There is nothing to draw: no process has made a process group.")
         timeline.save(finished.trace, Path(given.plot))
     if given.json:
         # Buffered even under PYTHONUNBUFFERED, where Python loses the rest of a long text after a partial write.

@@ -49,6 +49,8 @@ def _is_stuck(rank: Rank) -> bool:
 
 def verdict(trace: Trace) -> str:
     """What happened, in a few sentences."""
+    if not trace.ranks:
+        return "No process has made a process group." + (" The command is still running." if trace.running else "")
     if trace.message and not any(rank.started or rank.error for rank in trace.ranks):
         return closed(trace.message)
     told = {"completed": completed, "failed": failed, "hung": _hung, "running": _running, "interrupted": _interrupted}

@@ -115,6 +115,9 @@ def conclude(finished) -> None:
     """Print the backend, outcome and verdict of a run."""
     console = _Console(highlight=False, soft_wrap=True)
     trace = finished.trace
+    if not trace.ranks:
+        console.print(finished.verdict)
+        return
     ranks = "1 rank" if trace.world_size == 1 else f"{trace.world_size} ranks"
     backend = f"{trace.backend} because {trace.backend_reason}"
     console.print(Text(f"{ranks}, {backend}, torch {trace.torch}", style="dim"))
