@@ -39,6 +39,16 @@ def test_the_lessons_stand_in_their_order(book):
     assert [Path(link["href"]).stem for link in links] == LESSONS
 
 
+def test_a_run_that_went_wrong_leads_to_the_lesson_on_it_from_another_page(book):
+    links = {page: parsed(page).select("p.bl-more a") for page in pages(book)}
+    assert sum(map(len, links.values())) > 10
+    for page, found in links.items():
+        for link in found:
+            there = (page.parent / link["href"]).resolve()
+            assert there.exists() and there != page.resolve()
+            assert link.text == parsed(there).h1.contents[0].text
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_shows_a_run_with_its_verdict(book, lesson):
     page = parsed(book / "notebooks" / f"{lesson}.html")

@@ -26,7 +26,7 @@ def completed(trace: Trace) -> list[str]:
         left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
     caught = _caught(trace, found)  # a wait ended by a timeout may be longer than any successful one
-    waited = [] if caught else _longest_wait(trace, found)
+    waited = [] if caught else longest_wait(trace, found)[1]
     return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(with_earlier(trace, found)), *silence(trace)]
 
 
@@ -40,8 +40,8 @@ def _odd_pairs(found: Calls) -> list[str]:
     return said
 
 
-def _longest_wait(trace: Trace, found: Calls) -> list[str]:
-    """Describe the longest wait for the last rank, among collectives in which all ranks wait for it."""
+def longest_wait(trace: Trace, found: Calls) -> tuple[float, list[str]]:
+    """Seconds of the longest wait for the last rank, among collectives in which all wait for it, and a sentence on it."""
     by_rank = found.get("default", {})
     longest, paired = 0.01, []
     for seq in by_rank.get(0, {}):
@@ -50,7 +50,7 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
         if len(begins) == trace.world_size and max(begins) - min(begins) > longest:
             longest, paired = max(begins) - min(begins), here
     if not paired:
-        return []
+        return 0.0, []
     *early, last = sorted(paired, key=lambda s: s.begin)
     waits = {s.rank: (s.end or s.begin) - s.begin for s in early}  # time blocked, as shown in the timeline
     took = max(waits.values())
@@ -58,7 +58,7 @@ def _longest_wait(trace: Trace, found: Calls) -> list[str]:
     lines = [line for line in dict.fromkeys(map(spot, early)) if line]
     where = f" ({', '.join(lines[:2])})" if lines else ""
     call = max((nth(trace.ranks[s.rank], s) for s in [last, *early]), key=len)  # the longest text names the group
-    return [
+    return took, [
         f"The longest wait was in the {call}: {who(s.rank for s in early)}{where} "
         f"waited {'up to ' if len(early) > 1 else ''}{duration(took)} for {who([last.rank])}"
         f"{'' if spot(last) in lines else at(last)}, the last to call it."

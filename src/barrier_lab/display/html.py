@@ -3,6 +3,7 @@
 import html
 from itertools import groupby
 
+from barrier_lab.diagnose.lesson import lesson
 from barrier_lab.trace.model import Output, Trace
 from barrier_lab.trace.traceback_lines import owners
 
@@ -14,7 +15,9 @@ def to_html(trace: Trace, outcome: str, verdict: str) -> str:
     from barrier_lab import timeline  # matplotlib takes half a second to import
 
     said = f'<p class="bl-verdict bl-{outcome}"><strong>{outcome}</strong> {html.escape(verdict)}</p>'
-    return f'<div class="bl-run">{output_html(trace)}{timeline.html(trace)}{said}</div>'
+    name = lesson(trace) if outcome != "completed" else None
+    more = f'<p class="bl-more">More about this: <a href="../notebooks/{name}.md">{name}</a></p>' if name else ""
+    return f'<div class="bl-run">{output_html(trace)}{timeline.html(trace)}{said}{more}</div>'
 
 
 def output_html(trace: Trace) -> str:

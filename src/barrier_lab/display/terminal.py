@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.text import Text
 
 from barrier_lab.diagnose import waiting_times
+from barrier_lab.diagnose.lesson import lesson
 from barrier_lab.run_directory import traces
 from barrier_lab.trace.model import Trace
 
@@ -123,3 +124,5 @@ def conclude(finished) -> None:
     console.print(Text(f"{ranks}, {backend}, torch {trace.torch}", style="dim"))
     colour = "green" if finished.outcome == "completed" else "red"
     console.print(Text.assemble((finished.outcome, f"bold {colour}"), f": {finished.verdict}"))
+    if name := lesson(trace):
+        console.print(Text(f"More about this: lesson {name} of the book", style="dim"))
