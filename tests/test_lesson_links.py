@@ -1,6 +1,7 @@
 """What happened in a run leads to the lesson on it, in the terminal and on the page."""
 
 import io
+import re
 import sys
 
 import made_traces as made
@@ -62,3 +63,12 @@ def test_a_run_in_a_notebook_links_the_lesson_on_its_fault_and_none_if_all_is_we
     assert '<a href="../notebooks/one_sided.md">' in html.to_html(hung.trace, hung.outcome, hung.verdict)
     well = load(straggler(tmp_path / "well"))
     assert "bl-more" not in html.to_html(well.trace, well.outcome, well.verdict)
+
+
+def test_each_case_that_the_page_for_emergencies_names_is_in_the_hang_bench():
+    page = (ROOT / "book" / "my_job_hangs.md").read_text()
+    rows = re.findall(r"^Reproduced by\n: (.*) in the {ref}`hang bench", page, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert len(rows) >= 20
+    missing = [name for name in named if not (ROOT / "benchmarks" / "hangs" / "programs" / f"{name}.py").exists()]
+    assert missing == []

@@ -41,7 +41,7 @@ def _odd_pairs(found: Calls) -> list[str]:
 
 
 def longest_wait(trace: Trace, found: Calls) -> tuple[float, list[str]]:
-    """Seconds of the longest wait for the last rank, among collectives in which all wait for it, and a sentence on it."""
+    """Seconds of the longest wait for the last rank, among collectives in which all wait for it, and a sentence."""
     by_rank = found.get("default", {})
     longest, paired = 0.01, []
     for seq in by_rank.get(0, {}):
