@@ -1,7 +1,7 @@
 """The verdict on runs in which ranks were cut off: by an abort in a collective, by their launcher, by a short stack."""
 
 import pytest
-from hand_made import SCRIPT, barrier, call, raised, sleep, start, write
+from hand_made import SCRIPT, barrier, call, end, raised, sleep, start, write
 
 from barrier_lab import diagnose, trace
 
@@ -41,6 +41,14 @@ def test_a_rank_that_its_launcher_ended_after_a_timeout_is_told_where_it_was(cut
     late = [barrier(10, 1, 4, error=TIMED_OUT), raised(4, TIMED_OUT, 10)]
     said = cut_off([start(), *late], [start(), sleep(11, 1)])
     assert "Rank 1 had not called barrier by then; it was in time.sleep (one_sided.py:11)." in said
+
+
+@pytest.mark.parametrize("ended", [[], [end(2.1)]], ids=["before", "while it reported"])
+def test_a_victim_that_its_launcher_ended_before_it_reported_is_no_cause(cut_off, ended):
+    victim = [start(), barrier(10, 1, 2, error="RuntimeError: Connection closed by peer"), *ended]
+    said = cut_off(victim, [start(), barrier(9, 0, 0.5)])
+    assert said.startswith("Rank 1 ended without a word after its 1st barrier (one_sided.py:9)")
+    assert "Rank 0 failed in its 1st barrier (one_sided.py:10) at 2.00 s" in said
 
 
 def test_a_call_of_the_users_that_meets_one_of_join_is_the_difference(cut_off):

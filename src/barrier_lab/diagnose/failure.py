@@ -32,6 +32,7 @@ def failed(trace: Trace) -> list[str]:
     blamed = {rank for rank, _ in causes}
     late = [(r, phrase) for r, phrase in _late(trace, found) if r not in blamed]
     victims = [(r.rank, _saw(r)) for r in trace.ranks if r.error and r.rank not in blamed]
+    victims += [(r.rank, failed_call(r, span)) for r in trace.ranks if (span := _unreported(r))]
     first = _before(victims, causes)
     then = [victim for victim in victims if victim not in first]
     told = blamed | {rank for rank, _ in late} | {rank for rank, _ in victims}
@@ -46,10 +47,18 @@ def failed(trace: Trace) -> list[str]:
 
 def _vanished(trace: Trace) -> list[tuple[int, Phrase]]:
     """The ranks that ended without a word; those that waited at the end may have been ended by their launcher."""
-    gone = [rank for rank in trace.ranks if end_of(rank) == "vanished"]
+    gone = [rank for rank in trace.ranks if end_of(rank) == "vanished" and not _unreported(rank)]
     gone = [rank for rank in gone if blocked_in(rank) is None and not in_flight(rank)] or gone
     said = "ended without a word{} (os._exit, or a signal such as SIGKILL)"
     return [(rank.rank, Phrase(said.format(last_call(rank)), rank.last)) for rank in gone]
+
+
+def _unreported(rank: Rank) -> Span | None:
+    """The call that lost its peer on a rank whose launcher ended it before it had reported its error."""
+    if rank.error or rank.exited or rank.signal or rank.exit_code is not None or blocked_in(rank):
+        return None
+    last = max((span for span in rank.spans if span.end is not None), key=lambda span: span.end or 0.0, default=None)
+    return last if last and lost_peer(last.error) else None
 
 
 def _at_the_end(rank: Rank, wait: Wait | None) -> Phrase:

@@ -46,10 +46,10 @@ class _End:
         if self._over or os.getpid() != self._process:
             return
         self._over = True
-        self._recorder.mark("end", "meta")
         if error is not None:
             self._code = 1
             ending.record_error(self._recorder, self._script, error)
+        self._recorder.mark("end", "meta")
 
     def asked(self, status: object) -> None:
         """``sys.exit`` was called: with a failure inside an ``except``, that exception is what ended the program."""
