@@ -18,7 +18,7 @@ def summary(rows: list[Row]) -> list[list[str]]:
         times = [row.seconds for row in own if row.seconds is not None]
         right = [sum(row.rank for row in own), sum(row.line for row in own), sum(row.kind_right for row in own)]
         alarms = f"{sum(row.alarm for row in well)} of {len(well)}" if well else "not run"
-        seconds = f"{median(times):.0f}" if times else "when one looks"
+        seconds = f"{median(times):.0f}" if times else "-"
         found.append([tool, *(f"{n} of {len(own)}" for n in right), seconds, alarms])
     return found
 
