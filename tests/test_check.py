@@ -152,7 +152,7 @@ def test_a_killed_rank_is_a_crash(checked):
         RIGHT, "    dist.barrier()", "    import os\n    if rank: os.kill(os.getpid(), 9)\n    dist.barrier()"
     )
     assert result.outcome == "crash"
-    assert "Rank 1 was ended by SIGKILL" in result.details
+    assert "Rank 1 was killed by SIGKILL" in result.details
 
 
 def test_printing_without_end_is_a_hang_and_is_not_repeated(checked):

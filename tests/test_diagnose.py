@@ -104,7 +104,7 @@ def test_a_process_that_does_not_end_after_its_worker_is_told(verdict):
 
 def test_a_missing_rank_that_was_killed_is_said_to_be(verdict):
     said = verdict([start(), barrier(10, 1)], [start()], ended={1: {"signal": "SIGKILL"}}, **HUNG)
-    assert said.endswith("it had been ended by SIGKILL.")
+    assert said.endswith("it had been killed by SIGKILL.")
 
 
 def test_where_nobody_waits_no_rank_is_called_missing(verdict):
@@ -229,7 +229,7 @@ def test_a_killed_rank_comes_before_the_error_of_its_victim(verdict):
         [start(), *victim(10, 1, 2)], [start(), sleep(12, 1)], outcome="failed", ended={1: {"signal": "SIGKILL"}}
     )
     assert said == (
-        "Rank 1 was ended by SIGKILL while in time.sleep (one_sided.py:12). "
+        "Rank 1 was killed by SIGKILL while in time.sleep (one_sided.py:12). "
         "Rank 0 failed in its 1st barrier (one_sided.py:10) at 2.00 s: “Read error: Connection reset by peer”."
     )
 

@@ -2,7 +2,7 @@
 
 import importlib
 
-from barrier_lab.script import unstarted
+from barrier_lab.script import unused_worker
 
 _HOME = {
     "run": "api",
@@ -21,6 +21,6 @@ def __getattr__(name: str):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-unstarted.watch()
+unused_worker.watch()
 
 __all__ = list(_HOME)

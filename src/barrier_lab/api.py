@@ -10,9 +10,9 @@ from barrier_lab.display import notebook
 from barrier_lab.errors import UsageError
 from barrier_lab.planning.plan import Plan
 from barrier_lab.planning.prepare import OPTIONS, prepare
-from barrier_lab.rank.here import refuse_in_a_rank
+from barrier_lab.rank.current_rank import refuse_in_a_rank
 from barrier_lab.result import Run
-from barrier_lab.script import unstarted
+from barrier_lab.script import unused_worker
 from barrier_lab.temporary_folder import Folder
 
 
@@ -112,7 +112,7 @@ def perform(plan: Plan, folder: Folder | None, on_line=None, on_tick=None, cance
     """Launch a prepared run, wait for it to finish, and read what it recorded."""
     from barrier_lab.runner import launch
 
-    unstarted.used()
+    unused_worker.used()
     directory = Path(plan.directory)
     with notebook.watch(plan.experiment) as show:
 

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from barrier_lab.errors import UsageError
-from barrier_lab.rank.here import refuse_in_a_rank
-from barrier_lab.script import unstarted
+from barrier_lab.rank.current_rank import refuse_in_a_rank
+from barrier_lab.script import unused_worker
 from barrier_lab.script.options import Parser, given_parameters, script_parser
 
 EXIT = {"completed": 0, "running": 0, "hung": 3, "failed": 4, "interrupted": 130}
@@ -28,7 +28,7 @@ def main(worker, *, init: bool = True, world_size: int = 2) -> None:
     the exit code of the outcome.
     """
     refuse_in_a_rank("main(worker)")
-    unstarted.used()
+    unused_worker.used()
     path = _script_of(worker, sys._getframe(1).f_code.co_filename)
     if os.environ.get("TORCHELASTIC_RUN_ID") is not None:
         from barrier_lab.rank import torchrun

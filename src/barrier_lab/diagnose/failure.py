@@ -144,7 +144,7 @@ def _cause(found: Calls, rank: Rank, left: set[int]) -> Phrase | None:
     where, code = last_call(rank), rank.exit_code
     if rank.signal:
         reason = last_words(rank) if rank.signal == "SIGABRT" else ""
-        return Phrase(f"{{was}} ended by {rank.signal}{where}{f': {quoted(reason)}' if reason else ''}", rank.last)
+        return Phrase(f"{{was}} killed by {rank.signal}{where}{f': {quoted(reason)}' if reason else ''}", rank.last)
     leaves = rank.error and summary(rank.error).startswith("SystemExit")
     if end_of(rank) == "raised" and not leaves:
         return None if is_victim(rank) else _saw(rank)

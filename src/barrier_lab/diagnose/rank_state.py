@@ -100,7 +100,7 @@ def _over(rank: Rank, moment: float | None) -> Phrase | None:
     """Describe how a rank had ended at time ``moment``; None if it had not."""
     last = moment is None or rank.last <= moment
     if end_of(rank) == "killed" and last:
-        return Phrase(f"had been ended by {rank.signal}")
+        return Phrase(f"had been killed by {rank.signal}")
     if end_of(rank) == "vanished" and last:
         if moment is not None and blocked_in(rank, moment):
             return None  # its launcher ended it, after that moment

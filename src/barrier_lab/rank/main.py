@@ -18,13 +18,13 @@ from types import ModuleType
 
 from barrier_lab import run_directory
 from barrier_lab.planning.plan import Plan
-from barrier_lab.rank import common_start, deadline, ending, here, lifeline, output
+from barrier_lab.rank import common_start, current_rank, deadline, ending, lifeline, output
 
 
 def main(plan: Plan, rank: int, environment: dict[str, str], lifeline_end, stdout_end, stderr_end) -> None:
     """Run one rank of the plan.  The target of the process that the runner starts."""
     lifeline.hold_on(lifeline_end.fileno())
-    here.rank = rank
+    current_rank.rank = rank
     os.environ.clear()
     os.environ.update(environment | {"RANK": str(rank), "LOCAL_RANK": str(rank)})
     _redirect(stdout_end.fileno(), stderr_end.fileno())

@@ -75,7 +75,7 @@ def to_dict(trace: Trace) -> dict:
     ranks = []
     for rank in trace.ranks:
         spans = [{k: v for k, v in asdict(s).items() if k not in _UNTOLD} for s in rank.spans]
-        entry = asdict(replace(rank, spans=[]))
+        entry = asdict(replace(rank, spans=[], dropped=[], earlier=[]))
         ranks.append({k: entry[k] for k in _TOLD} | {"spans": spans})
     return {
         "schema": run_directory.SCHEMA,
