@@ -70,6 +70,11 @@ def test_the_odd_stack_is_the_one_outside_of_collectives(lock):
     said = stacks.text(lock, {0: waits, 1: [("main", str(lock.path), 19)]})
     assert said.startswith("Rank 1 had not called; it was in main (absent_lock.py:19).")
     assert stacks.text(lock, {0: waits, 1: waits}).count("is waiting") == 2
+    other = [waits[0], ("main", str(lock.path), 24)]
+    assert "differ" in stacks.text(lock, {0: waits, 1: other}) and "others" not in stacks.text(
+        lock, {0: waits, 1: other}
+    )
+    assert stacks.text(lock, {0: waits, 1: other, 2: waits}).endswith("Rank 1 had not come to where the others are.")
 
 
 def test_an_error_that_is_a_consequence_accuses_nobody(lock, tmp_path):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from benchmarks.hangs.cases import Case, ranks
 
+from barrier_lab.english import listed
+
 TOOL = "stacks"
 _PY_SPY = re.compile(r"^ +(.+) \((.+):(\d+)\)$")
 _FAULTHANDLER = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
@@ -67,7 +69,15 @@ def text(case: Case, frames: dict[int, list[Frame]]) -> str:
         lines.setdefault(place, []).append(rank)
     if len(lines) == 1:
         return " ".join(said)  # all stacks are alike
-    return "The stacks differ: " + ", ".join(f"{place} on rank {own[0]}" for place, own in lines.items()) + "."
+    differ = ", ".join(f"{place} on rank{'s' * (len(own) > 1)} {listed(map(str, own))}" for place, own in lines.items())
+    return " ".join([f"The stacks differ: {differ}.", *_odd_one(list(lines.values()))])
+
+
+def _odd_one(lines: list[list[int]]) -> list[str]:
+    """A sentence about the one rank that is not where all others are; none if there is no such rank."""
+    few, *many = sorted(lines, key=len)
+    odd = len(few) == 1 and len(many) == 1 and len(many[0]) > 1
+    return [f"Rank {few[0]} had not come to where the others are."] if odd else []
 
 
 def _place(case: Case, frames: list[Frame]) -> str:

@@ -53,12 +53,13 @@ def dump_flight_recorder(path: Path) -> None:
     with _without_inductor():
         dump = pickle.loads(_distributed_c10d._dump_fr_trace())
     world = distributed_c10d._world
-    described = dict(entry["process_group"] for entry in dump["entries"])
-    names = {str(name): world.pg_group_ranks[group] for group, name in [*world.pg_names.items()]}
-    dump["pg_config"] = {
-        name: {"name": name, "desc": described.get(name, "undefined"), "ranks": str([*ranks])}
-        for name, ranks in names.items()
-    }
+    dump["pg_config"] = {}
+    for group, name in [*world.pg_names.items()]:
+        description = (
+            "default_pg" if group is dist.group.WORLD else "undefined"
+        )  # group_desc would import much of torch
+        members = str([*world.pg_group_ranks[group]])
+        dump["pg_config"][str(name)] = {"name": str(name), "desc": description, "ranks": members}
     _replace(path, lambda fresh: fresh.write_bytes(pickle.dumps(dump)))
 
 
