@@ -71,8 +71,8 @@ figure: $(VENV)/ready  ## redraw the README's timeline from a real run
 requirements: $(VENV)/ready-dev  ## pin requirements.in and requirements-dev.in anew
 	$(PIP) install --quiet pip-tools==7.6.2
 	$(COMPILE) --output-file requirements.txt requirements.in
-	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9.]+/\1/; /^(nvidia-|triton|cuda-)/d' requirements.txt
 	$(COMPILE) --output-file requirements-dev.txt requirements-dev.in
+	sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9.]+/\1/; /^(nvidia-|triton|cuda-)/d' requirements.txt requirements-dev.txt
 
 clean:  ## remove what was built, keep .venv
 	rm -rf _build build dist runs .pytest_cache .ruff_cache

@@ -18,6 +18,10 @@ PROGRAMS = Path(__file__).parent / "programs"
 LAB = [sys.executable, "-m", "barrier_lab"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
+# Its several processes need the option for GPUs also where the program asks for the CPU.
+ACCELERATE = [Path(sys.executable).with_name("accelerate"), "launch", "--multi_gpu", "--num_processes", "2"]
+ACCELERATE += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
+
 
 def line(program: str, marker: str) -> str:
     """ "program.py:12": the line that ends with the marker."""
@@ -87,6 +91,20 @@ def test_a_healthy_program_runs_as_without_us(tmp_path):
     code, run = show(tmp_path / "run")
     assert (code, run["outcome"], run["world_size"]) == (0, "completed", 2)
     assert list((tmp_path / "run").glob("*.stack")), "it stalled, and went on"
+
+
+def test_accelerate_launch_runs_on_untouched_when_healthy(tmp_path):
+    printed, _ = traced(tmp_path / "run", *ACCELERATE, PROGRAMS / "accelerated.py", "well").communicate(timeout=240)
+    assert "trained well" in printed
+    code, run = show(tmp_path / "run")
+    assert (code, run["outcome"], run["world_size"]) == (0, "completed", 2)
+
+
+def test_a_hang_under_accelerate_launch_is_told(tmp_path):
+    run, printed = hang_of(tmp_path / "run", "in time.sleep", *ACCELERATE, PROGRAMS / "accelerated.py", "hangs")
+    waits = f"Rank 0 is waiting in its 4th all_reduce, made by Accelerator.backward ({line('accelerated.py', 'W')})."
+    assert waits in run["verdict"] and waits in printed
+    assert f"it was in time.sleep ({line('accelerated.py', 'AWAY')})" in run["verdict"]
 
 
 @pytest.mark.parametrize(
