@@ -99,6 +99,11 @@ def test_a_loss_is_told_with_the_tools_that_are_right():
     assert table.losses([row(VERDICT, True), row("stacks", True)]).startswith("In none")
 
 
+def test_a_false_alarm_is_told_with_its_program():
+    alarmed = Row("slow", "slow", True, "DETAIL", "failed", False, False, False, None, True, "")
+    assert table.alarms([alarmed, row(VERDICT, True)]) == "- False alarms of DETAIL: `slow`."
+
+
 def test_results_are_one_json_row_a_line(tmp_path):
     rows = [row(VERDICT, True), row("stacks", False, 1.5)]
     bench.save(rows, tmp_path / "new" / "rows.json")

@@ -95,6 +95,12 @@ def losses(rows: list[Row]) -> str:
     return "\n".join(said) or "In none of these programs was another tool ahead."
 
 
+def alarms(rows: list[Row]) -> str:
+    """In words: the programs that end well, and that a tool ended or told to hang."""
+    own = {tool: [f"`{row.case}`" for row in rows if row.alarm and row.tool == tool] for tool in TOOLS}
+    return "\n".join(f"- False alarms of {tool}: {', '.join(cases)}." for tool, cases in own.items() if cases)
+
+
 def _faster(rows: list[Row]) -> list[tuple[str, str]]:
     """The programs and tools with a right answer sooner than that of the verdict."""
     ours = {row.case: row.seconds for row in rows if row.tool == VERDICT and row.seconds is not None}
