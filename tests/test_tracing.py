@@ -157,6 +157,22 @@ def test_a_process_without_torch_imports_nothing_of_ours_and_the_hidden_sitecust
     assert done.stdout.strip() == "run []", done.stderr
 
 
+def test_a_second_ctrl_c_leaves_nothing_behind(tmp_path):
+    """A launcher waits half a minute for ranks that are blocked in C++."""
+    environment = marked_environment()
+    command = [*TORCHRUN, PROGRAMS / "trains_itself.py"]
+    process = traced(tmp_path / "run", *command, env=environment, start_new_session=True)
+    limit = time.monotonic() + 240
+    while show(tmp_path / "run")[0] != 3 and time.monotonic() < limit:
+        time.sleep(1)
+    for _ in range(2):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(1)
+    printed, _ = process.communicate(timeout=20)
+    assert "Rank 1 is waiting in its 1st barrier" in printed
+    assert_nothing_left(environment)
+
+
 def test_a_command_without_a_process_group_is_told_as_that(tmp_path):
     traced(tmp_path / "run", "true").communicate(timeout=60)
     done = subprocess.run([*LAB, "show", tmp_path / "run"], capture_output=True, text=True, check=False)

@@ -44,7 +44,7 @@ def trace(command: list[str], out: str | None, stall: object, keep: object) -> t
     except OSError as error:
         raise UsageError(f"{command[0]} cannot be run ({error.strerror}): check the name behind --.") from None
     _write(directory, command, {"runner_pid": process.pid, "host": socket.gethostname()})
-    code, interrupted_ns = _wait(process)
+    code, interrupted_ns = _wait(process, directory)
     result: dict[str, object] = {"command_exit_code": code}
     if interrupted_ns is None:
         result["outcome"] = "failed" if code else "completed"
@@ -55,10 +55,11 @@ def trace(command: list[str], out: str | None, stall: object, keep: object) -> t
     return directory, code
 
 
-def _wait(process: subprocess.Popen) -> tuple[int, int | None]:
+def _wait(process: subprocess.Popen, directory: Path) -> tuple[int, int | None]:
     """Wait for the command.  Returns its exit code and when it was interrupted, in monotonic ns, or None.
 
-    Ctrl-C in the terminal also reaches the command directly; SIGTERM and SIGHUP are forwarded to it.
+    Ctrl-C in the terminal also reaches the command directly; SIGTERM and SIGHUP are forwarded to it.  A second Ctrl-C
+    kills the command and all that it has started: a launcher that is killed leaves its ranks behind.
     """
     interrupted: list[int] = []
 
@@ -76,6 +77,24 @@ def _wait(process: subprocess.Popen) -> tuple[int, int | None]:
             interrupted.append(time.monotonic_ns())
             if len(interrupted) > 1:
                 process.kill()
+                _kill_processes_of(directory)
+
+
+def _kill_processes_of(directory: Path) -> None:
+    """Kill the processes that inherited the environment of this run.  Where there is no /proc, does nothing."""
+    inherited = f"{TRACE}={directory}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            descriptor = os.pidfd_open(int(folder.name))  # first, since the number may be reused
+        except OSError:
+            continue
+        try:
+            if inherited in (folder / "environ").read_bytes().split(b"\0"):
+                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        except OSError:  # another user's, or ended
+            pass
+        finally:
+            os.close(descriptor)
 
 
 def _write(directory: Path, command: list[str], result: dict) -> None:
