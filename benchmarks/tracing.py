@@ -18,8 +18,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 
-STEPS = 40  # per job and round
-ROUNDS = 61
+STEPS = 10  # per job and round
+ROUNDS = 201
 STARTS = 15
 TRACE = [sys.executable, "-m", "barrier_lab", "trace", "--out"]
 ADDRESS, KEY = "BENCHMARK_ADDRESS", "BENCHMARK_KEY"
@@ -30,9 +30,10 @@ def main(rounds: int = ROUNDS) -> None:
     with tempfile.TemporaryDirectory() as folder:
         steps = take_turns(Path(folder), rounds)
         starts = measure_starts(Path(folder))
-    bare, traced = (statistics.median(steps[name]) / STEPS * 1e3 for name in ("bare", "traced"))
-    ratio = statistics.median(t / b for b, t in zip(steps["bare"], steps["traced"], strict=True))
-    print(f"One training step of two ranks, median of {rounds} rounds of {STEPS}:")
+    # The quickest quarter of the rounds: what else runs on the machine makes rounds longer, never shorter.
+    bare, traced = (statistics.quantiles(steps[name])[0] / STEPS * 1e3 for name in ("bare", "traced"))
+    ratio = traced / bare
+    print(f"One training step of two ranks, lower quartile of {rounds} rounds of {STEPS}:")
     print(f"  bare {bare:.2f} ms, traced {traced:.2f} ms")
     print(f"  traced / bare = {ratio:.4f} (goal <= 1.01: {'met' if ratio <= 1.01 else 'MISSED'})")
     later = (statistics.median(starts["traced"]) - statistics.median(starts["bare"])) * 1e3

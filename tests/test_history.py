@@ -130,7 +130,7 @@ def test_messages_pair_by_their_number_after_a_drop(pair, tmp_path):
 def test_a_reader_sees_a_whole_trace_while_pieces_are_dropped(tmp_path):
     code = (
         "import sys; sys.path[:0] = [sys.argv[2]]; from test_history import Writer, epochs; from pathlib import Path; "
-        "epochs(Writer(Path(sys.argv[1]), 0), 40_000)"
+        "epochs(Writer(Path(sys.argv[1]), 0, 2_000_000), 60_000)"
     )
     command = [sys.executable, "-c", code, tmp_path, Path(__file__).parent]
     with subprocess.Popen(list(map(str, command))) as writing:

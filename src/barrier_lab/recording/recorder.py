@@ -61,6 +61,7 @@ class Recorder:
             self._file = self._history = History(Path(path), limit, lambda piece: TraceFile(piece, self._give_up))
         self.write = self._file.write  # append one complete line
         self._thread = _PerThread()
+        self._flight_ends: dict[tuple, bytes] = {}
         self.last_ns = monotonic_ns()  # when a call last began or ended
         self._ops = itertools.count(1)  # next() is atomic under the GIL
 
@@ -99,9 +100,11 @@ class Recorder:
     def end(self, name: str, cat: str, op: int, *, error: str | None = None, flight: bool = False) -> None:
         """Record the end of operation ``op``, by the exception ``error`` if given."""
         now = self.last_ns = monotonic_ns()
-        key = (name, cat, error, flight)
-        template = self._thread.templates.get(key) or self._template(key, _end_template)
-        line = template % ((op, now, op) if flight else (now, op))
+        if flight:
+            line = self._flight_end(name, cat, error) % (op, now, op)
+        else:
+            key = (name, cat, error)
+            line = (self._thread.templates.get(key) or self._template(key, _end_template)) % (now, op)
         self.write(line)
         if self._history is not None:
             self._history.ended(op, line)
@@ -139,6 +142,19 @@ class Recorder:
         args = {"name": name, "ident": ident}
         named = {"name": "thread_name", "ph": "M", "pid": self.rank, "tid": tid, "args": args}
         self.write_lasting(_json(named) + b",\n")
+
+    def _flight_end(self, name: str, cat: str, error: str | None) -> bytes:
+        """Get the template of the ends of calls in flight, whose thread does not matter.
+
+        They are recorded on threads of C++, which Python forgets after each callback with all that is kept for them.
+        """
+        key = (name, cat, error)
+        template = self._flight_ends.get(key)
+        if template is None:
+            if len(self._flight_ends) >= _TEMPLATES_KEPT:
+                self._flight_ends.clear()
+            template = self._flight_ends[key] = _end_template(self.rank, 0, *key, flight=True)
+        return template
 
     def _template(self, key: tuple, make: Callable[..., bytes]) -> bytes:
         """Get the template of this thread's events that differ only in time and numbers."""
@@ -195,7 +211,7 @@ def _begin_template(
     return _head(b"b" if flight else b"B", rank, tid, name, cat) + args + _fixed(fixed)[1:] + b"},\n"
 
 
-def _end_template(rank: int, tid: int, name: str, cat: str, error: str | None, flight: bool) -> bytes:
+def _end_template(rank: int, tid: int, name: str, cat: str, error: str | None, flight: bool = False) -> bytes:
     args = b'"op":%d' if error is None else b'"op":%d,' + _fixed({"error": error})[1:-1]
     return _head(b"e" if flight else b"E", rank, tid, name, cat) + args + b"}},\n"
 

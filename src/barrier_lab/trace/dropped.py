@@ -26,7 +26,7 @@ class Dropped:
 def read_pieces(path: Path) -> list[dict]:
     """The events of a trace and, if its oldest ones were dropped, of the piece before, each mark once."""
     old = path.with_suffix(".old.json")
-    for _ in range(5):
+    for _ in range(20):
         earlier = read_events(old) if old.exists() else []
         latest = read_events(path)
         if not earlier and not _number(latest):
