@@ -14,16 +14,22 @@ from barrier_lab.rank.current_rank import refuse_in_a_rank
 from barrier_lab.result import Run
 from barrier_lab.script import unused_worker
 from barrier_lab.temporary_folder import Folder
+from barrier_lab.trace.nodes import read_nodes
 
 
-def load(directory: str | Path) -> Run:
-    """Load the run in ``directory``, finished or not.  Raises ``UsageError`` if the directory holds no run."""
+def load(directory: str | Path, *more: str | Path) -> Run:
+    """Load the run in ``directory``, finished or not; of a job on several nodes, give the directories of all.
+
+    Raises ``UsageError`` if a directory holds no run, or if they are not of one job.
+    """
+    folders = [Path(folder) for folder in (directory, *more)]
+    for folder in folders:
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(f"{folder} is no folder: give the folder that --out named.")
     try:
-        return Run(trace.read(directory))
+        return Run(read_nodes(folders) if more else trace.read(directory))
     except FileNotFoundError as error:
         raise UsageError(f"{error}: give the folder that --out named.") from None
-    except NotADirectoryError:
-        raise UsageError(f"{directory} is no folder: give the folder that --out named.") from None
 
 
 def run(

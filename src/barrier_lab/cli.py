@@ -91,7 +91,7 @@ def _package_main(arguments: list[str]) -> int:
     one = commands.add_parser("run", help="run an experiment by name, or a file of your own", add_help=False)
     one.add_argument("experiment")
     show = commands.add_parser("show", help="verdict and timeline of a run directory, finished or not")
-    show.add_argument("directory", metavar="DIR")
+    show.add_argument("directories", metavar="DIR", nargs="+", help="a run directory; of several nodes, one of each")
     show.add_argument("--follow", action="store_true", help="keep the screen up to date until the job ends, or Ctrl-C")
     _add_view_options(show)
     checking = commands.add_parser("check", help="check your solution of an exercise")
@@ -159,13 +159,14 @@ def _show(given: argparse.Namespace) -> int:
     from barrier_lab.trace import attempts
 
     _check_plot(given.plot)
-    *earlier, latest = attempts.attempts(Path(given.directory))
+    *earlier, latest = attempts.attempts(Path(given.directories[0]))
+    others = [attempts.attempts(Path(directory))[-1] for directory in given.directories[1:]]
     if given.follow:
         from barrier_lab.display.follow import follow
 
-        finished = follow(latest, api.load)
+        finished = follow([latest, *others], api.load)
     else:
-        finished = api.load(latest)
+        finished = api.load(latest, *others)
     if not given.json:
         for directory in earlier:
             _tell_attempt(directory, len(earlier) + 1)

@@ -9,10 +9,7 @@ from barrier_lab.diagnose.places import at, spot
 from barrier_lab.diagnose.rank_state import last_call, nth
 from barrier_lab.diagnose.sentences import Phrase, sentences
 from barrier_lab.english import listed, times, who
-from barrier_lab.trace.model import Trace
-
-# Collectives that no rank leaves before the last one has arrived, unlike broadcast, whose source does not wait.
-_ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
+from barrier_lab.trace.model import ALL_MEET, Trace
 
 
 def completed(trace: Trace) -> list[str]:
@@ -46,7 +43,7 @@ def longest_wait(trace: Trace, found: Calls) -> tuple[float, list[str]]:
     longest, paired = 0.01, []
     for seq in by_rank.get(0, {}):
         here = [order[seq] for order in by_rank.values() if seq in order]
-        begins = [s.begin for s in here if s.blocked and s.end is not None and s.name in _ALL_MEET]
+        begins = [s.begin for s in here if s.blocked and s.end is not None and s.name in ALL_MEET]
         if len(begins) == trace.world_size and max(begins) - min(begins) > longest:
             longest, paired = max(begins) - min(begins), here
     if not paired:

@@ -43,11 +43,12 @@ def hung(trace: Trace, stop: str) -> list[str]:
 
 def _rank_by_rank(trace: Trace, found: Calls, held: list[Wait], stop: str) -> list[str]:
     waiting, lacking, others = [], [], []
+    unknown = [(rank.rank, Phrase(rank.unreported)) for rank in trace.ranks if rank.unreported]
     for wait in sorted(held, key=lambda wait: not (wait.held and wait.held.handling)):
         waiting.append((wait.rank, rank_state.waiting(trace.ranks[wait.rank], wait)))
     main = {wait.rank for wait in held if wait.thread is None}
     for rank in trace.ranks:
-        if rank.rank in main:
+        if rank.rank in main or rank.unreported:
             continue
         lack = next((wait for wait in held if rank.rank in wait.awaited and wait.rank != rank.rank), None)
         if lack:
@@ -55,6 +56,7 @@ def _rank_by_rank(trace: Trace, found: Calls, held: list[Wait], stop: str) -> li
         else:
             others.append((rank.rank, rank_state.stands(rank)))
     told = [*sentences(waiting), *sentences(lacking, stop), *sentences(others, "" if lacking else stop)]
+    told += sentences(unknown)
     if not lacking and not others and trace.stopped is not None:
         told.append(f"The run was stopped at {clock(trace.stopped)}.")
     return told

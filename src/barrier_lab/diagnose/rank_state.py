@@ -77,7 +77,7 @@ def _lines(place: Place, around: tuple[Place, ...]) -> str:
 def stands(rank: Rank, moment: float | None = None) -> Phrase:
     """Describe where a rank was at time ``moment`` (default: when its files end)."""
     if rank.unreported:
-        return Phrase("wrote no report: {it} made progress, had ended, or had no process group")
+        return Phrase(rank.unreported)
     if not rank.started and not rank.spans:
         here = f"; {{it}} {{was}} at {_stuck(rank)}" if rank.stuck_at else ""
         return Phrase(f"had not arrived at the common start{here}")
@@ -124,8 +124,6 @@ def _by_stack(rank: Rank) -> str:
 
 def lacks(found: Calls, rank: Rank, met: Meeting, moment: float | None = None) -> Phrase:
     """Describe how many of the calls leading to a collective a missing rank had made, and where it was."""
-    if rank.unreported:
-        return stands(rank)
     order = found.get(met.group, {}).get(rank.rank, {})
     order = {seq: span for seq, span in order.items() if moment is None or span.begin <= moment}
     stand = stands(rank, moment)

@@ -16,13 +16,14 @@ EVERY = 1.0  # seconds between two looks at the traces' last events
 SHARE = 0.2  # of the time at most, for reading whole traces, which may hold 64 MB each
 
 
-def follow(directory: Path, load: Callable):
+def follow(directories: list[Path], load: Callable):
     """Follow a job until it has ended or Ctrl-C is pressed.  Returns the run as last loaded.
 
-    ``load``: loads the run in ``directory``.  Where the output is no terminal, each new verdict is printed instead.
+    ``load``: loads the run in the directories, one a node.  Where the output is no terminal, each new verdict is
+    printed instead.
     """
     console = Console(highlight=False)
-    finished, spent = _timed(load, directory)
+    finished, spent = _timed(load, directories)
     with Live(console=console, refresh_per_second=4, transient=True, auto_refresh=console.is_terminal) as live:
         said, read = None, time.monotonic()
         try:
@@ -30,10 +31,10 @@ def follow(directory: Path, load: Callable):
                 if finished.verdict != said and not console.is_terminal:
                     console.print(f"{finished.outcome}: {finished.verdict}", soft_wrap=True)
                 said = finished.verdict
-                live.update(_screen(directory, finished))
+                live.update(_screen(directories, finished))
                 time.sleep(EVERY)
                 if time.monotonic() - read > spent / SHARE:
-                    finished, spent = _timed(load, directory)
+                    finished, spent = _timed(load, directories)
                     read = time.monotonic()
         except KeyboardInterrupt:
             pass
@@ -41,16 +42,16 @@ def follow(directory: Path, load: Callable):
     return finished
 
 
-def _timed(load: Callable, directory: Path) -> tuple:
+def _timed(load: Callable, directories: list[Path]) -> tuple:
     begin = time.monotonic()
-    loaded = load(directory)
+    loaded = load(*directories)
     loaded.verdict  # noqa: B018  computed once and kept
     return loaded, time.monotonic() - begin
 
 
-def _screen(directory: Path, finished) -> Group:
+def _screen(directories: list[Path], finished) -> Group:
     """A row per rank, and the verdict below."""
-    paths = traces(directory)
+    paths = {rank: path for directory in directories for rank, path in traces(directory).items()}
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("rank", justify="right")
     table.add_column("now")

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+# Collectives that no rank leaves before the last one has arrived, unlike broadcast, whose source does not wait.
+ALL_MEET = {"barrier", "monitored_barrier", "all_reduce", "all_gather", "all_gather_into_tensor", "all_to_all"}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -97,7 +100,7 @@ class Rank:
     error_chain: tuple[str, ...] = ()  # its chained exceptions, direct cause first, as "RuntimeError: first line"
     result: object = None  # what its worker returned; its repr if not JSON-serializable
     started: bool = False  # it reached the common start
-    unreported: bool = False  # hang_report wrote nothing about it
+    unreported: str | None = None  # why the files show nothing about it, as a predicate, if they cannot
     exited: bool = False  # its process exited by itself
     vanished: bool = False  # its process no longer exists, and recorded no end, as after os._exit or SIGKILL
     ended: float | None = None  # when its worker returned or raised; None if it never did

@@ -46,6 +46,9 @@ def _read(directory: Path) -> Trace:
     world_size = about.get("world_size") or max(events, default=-1) + 1
     known = {entry["rank"]: entry for entry in run.get("ranks", [])}
     ranks = [_read_rank(directory, n, events.get(n, []), known.get(n, {}), about) for n in range(world_size)]
+    if about.get("launcher") == "trace" and about.get("local_world_size", world_size) < world_size:
+        for number in set(range(world_size)) - events.keys():
+            ranks[number] = Rank(rank=number, started=True, unreported=_ELSEWHERE)
     restore(ranks, [read_dropped(rank.rank, events.get(rank.rank, [])) for rank in ranks])
     groups = _groups(ranks, events)
     _label_groups(ranks, groups)
@@ -68,6 +71,9 @@ def _read(directory: Path) -> Trace:
         ranks=ranks,
         groups=groups,
     )
+
+
+_ELSEWHERE = "left no record in this folder: show the folders of all nodes together"
 
 
 def to_dict(trace: Trace) -> dict:

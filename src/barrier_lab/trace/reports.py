@@ -14,6 +14,7 @@ UNKNOWN = (
     "These are the files of hang_report: they do not show earlier lines, sends and receives, "
     "how long a rank waited, or why one ended."
 )
+_UNREPORTED = "wrote no report: {it} made progress, had ended, or had no process group"
 
 
 def read_reports(directory: Path) -> Trace | None:
@@ -64,9 +65,9 @@ def _backend(entry: dict) -> str:
 
 
 def _rank(directory: Path, number: int, report: dict | None, zero: int) -> Rank:
-    rank = Rank(rank=number, started=True, unreported=report is None)
     if report is None:
-        return rank
+        return Rank(rank=number, started=True, unreported=_UNREPORTED)
+    rank = Rank(rank=number, started=True)
     frames = stack_frames(_stack(directory, number))
     if own := own_frames(frames, report.get("script"), ()):
         rank.stuck_at, rank.stuck_callers = own[0], tuple(own[1:])

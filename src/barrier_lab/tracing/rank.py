@@ -82,6 +82,7 @@ def _about(rank: int, world_size: int | None, script: Path) -> dict[str, object]
         "script": str(script),
         "parameters": {},
         "world_size": world_size,
+        "local_world_size": _number(None, "LOCAL_WORLD_SIZE") or world_size,
         "backend_reason": "the program chose it",
         "launcher": "trace",
         "torch": str(torch.__version__),
