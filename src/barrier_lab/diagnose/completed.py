@@ -15,15 +15,19 @@ from barrier_lab.trace.model import ALL_MEET, Trace
 def completed(trace: Trace) -> list[str]:
     """Sentences about caught errors, when the ranks finished, the longest wait, and differing call counts."""
     found = calls(trace)
+    here = [rank for rank in trace.ranks if not rank.unreported]
     everyone = {1: "The only rank", 2: "Both ranks"}.get(trace.world_size, f"All {trace.world_size} ranks")
-    ended = [rank.ended for rank in trace.ranks if rank.ended is not None]
-    if len(ended) == trace.world_size:
-        first = [f"{everyone} finished {'at' if trace.world_size == 1 else 'by'} {duration(max(ended))}."]
+    if len(here) < trace.world_size:
+        everyone = who(rank.rank for rank in here).capitalize()
+    ended = [rank.ended for rank in here if rank.ended is not None]
+    if len(ended) == len(here):
+        first = [f"{everyone} finished {'at' if len(here) == 1 else 'by'} {duration(max(ended))}."]
     else:
-        left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in trace.ranks if r.ended is None]
+        left = [(r.rank, Phrase(f"left {last_call(r).strip() or 'at once'}")) for r in here if r.ended is None]
         first = [f"{everyone} exited with code 0, but not all came to the end of their worker.", *sentences(left)]
     caught = _caught(trace, found)  # a wait ended by a timeout may be longer than any successful one
     waited = [] if caught else longest_wait(trace, found)[1]
+    first += sentences([(rank.rank, Phrase(rank.unreported)) for rank in trace.ranks if rank.unreported])
     return [*caught, *first, *waited, *_counts(trace, found), *_odd_pairs(with_earlier(trace, found)), *silence(trace)]
 
 
@@ -69,6 +73,7 @@ def _counts(trace: Trace, found: Calls) -> list[str]:
         rank.rank: sum(span.name == "barrier" for span in by_rank.get(rank.rank, {}).values())
         + dropped(rank, "default", "barrier")
         for rank in trace.ranks
+        if not rank.unreported
     }
     if len(set(counts.values())) < 2:
         return []

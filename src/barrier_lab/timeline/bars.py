@@ -161,6 +161,8 @@ def _ending(trace: Trace, rank: Rank, end: float) -> tuple[list[str], bool]:
             return [f"{short} at {duration(end if rank.ended is None else rank.ended)}", short], True
         case "exited":
             return [f"exited at {duration(end)} (code {rank.exit_code})", f"exited (code {rank.exit_code})"], True
+        case "unreported":
+            return ["no record of it here"], False
         case "vanished":
             return [f"ended without a word after {duration(end)}", "ended without a word"], True
         case "absent":
