@@ -33,12 +33,14 @@ def test_json_prints_one_object_and_nothing_else() -> None:
     assert 0 <= sleep["begin"] < sleep["end"]
 
 
-def test_plain_output_has_each_line_with_its_time_and_rank_then_backend_and_verdict() -> None:
+def test_plain_output_has_each_line_with_its_time_and_rank_then_backend_verdict_and_lesson() -> None:
     done = barrier_lab("run", "ordering")
     lines = done.stdout.splitlines()
     assert len([line for line in lines if re.match(r" +\d\.\d{3} s  rank [01] \| ", line)]) == 10
-    assert "gloo because" in lines[-2] or "nccl because" in lines[-2]
-    assert lines[-1].startswith("completed: ")
+    backend, verdict, more = lines[-3:]
+    assert "gloo because" in backend or "nccl because" in backend
+    assert verdict.startswith("completed: ")
+    assert more == "More about this: lesson slowest_rank of the book"
 
 
 def test_a_terminal_shows_colours_and_what_every_rank_is_doing_now() -> None:

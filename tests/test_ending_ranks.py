@@ -37,7 +37,7 @@ def test_a_number_that_has_passed_to_another_process_is_not_signalled(innocent: 
     processes.end_group(one)
     os.close(pidfd)
     with open(f"/proc/{innocent.pid}/stat") as file:
-        assert file.read().split()[2] == "S"
+        assert file.read().split()[2] in "RS"  # neither stopped nor ended
 
 
 def test_a_rank_that_does_not_end_holds_up_no_other(innocent: subprocess.Popen) -> None:

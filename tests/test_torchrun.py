@@ -88,7 +88,8 @@ def test_a_restarted_job_keeps_what_it_recorded_before_and_show_tells_both(tmp_p
         assert shown(directory)[1]["verdict"].startswith("Rank 1 raised")
     told = barrier_lab("show", tmp_path / "run")
     assert "Attempt 1 of 2, failed: Rank 1 raised" in told.stdout
-    assert "failed: Rank 1 raised" in told.stdout.splitlines()[-1]
+    *_, verdict, more = told.stdout.splitlines()
+    assert verdict.startswith("failed: Rank 1 raised") and more.startswith("More about this: lesson")
     assert "TORCH_DISABLE" not in told.stdout
 
 

@@ -42,7 +42,7 @@ _RELATIVE = re.compile(r"^,? (which|who|that) ")  # … unless a clause about th
 _ACCUSES = re.compile(
     r"\b(had|has|have) (not|never) (\w+ )?(called|made|reached|arrived|come|joined|waited|left|posted|sent)\b"
     r"|\bhad called (\d+ of|\w+ (once|twice|\d+ times))|\bnever (called|arrived|came|joined)\b"
-    r"|\b(finished|returned|exited|left|raised|skipped|absent|missing)\b|\bended (by|with|without)\b"
+    r"|\b(finished|returned|exited|left|raised|skipped|absent|missing)\b|\bkilled by\b|\bended (with|without)\b"
     r"|\bdid not (call|make|arrive|come|join)\b|\b(is|are|was|were) (waiting|in|at)\b"
 )
 # What an innocent rank may be told too: where it waits; in a run that ended well also that it finished.
