@@ -86,3 +86,19 @@ def test_a_folder_that_holds_a_run_is_not_written_again(tmp_path: Path) -> None:
     kept.write_text("{}")
     assert_one_sentence(barrier_lab("run", "ordering", "--out", tmp_path), "already holds a run")
     assert kept.read_text() == "{}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.json", '{"schema": 1, "ranks": "all", "world_size": "two"}'),
+        ("rank0.trace.json", '[\n{"name":"start","cat":"meta","ph":"i","ts":"soon","args":{}},\n'),
+        ("rank0.report.json", '{"rank": 0, "world_size": 2, "flight": {"entries": [{}]}}'),
+    ],
+)
+def test_files_that_are_not_ours_get_one_sentence(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    done = barrier_lab("show", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"The files in {tmp_path} are damaged, or not those of a run (")
+    assert done.stderr.count("\n") == 1

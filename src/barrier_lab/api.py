@@ -30,6 +30,11 @@ def load(directory: str | Path, *more: str | Path) -> Run:
         return Run(read_nodes(folders) if more else trace.read(directory))
     except FileNotFoundError as error:
         raise UsageError(f"{error}: give the folder that --out named.") from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        where = " and ".join(map(str, folders))
+        raise UsageError(f"The files in {where} are damaged, or not those of a run ({error!r}).") from error
 
 
 def run(

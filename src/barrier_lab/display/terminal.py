@@ -120,8 +120,8 @@ def conclude(finished) -> None:
         console.print(finished.verdict)
         return
     ranks = "1 rank" if trace.world_size == 1 else f"{trace.world_size} ranks"
-    backend = f"{trace.backend} because {trace.backend_reason}"
-    console.print(Text(f"{ranks}, {backend}, torch {trace.torch}", style="dim"))
+    backend = f"{trace.backend} because {trace.backend_reason}" if trace.backend else "backend unknown"
+    console.print(Text(f"{ranks}, {backend}, torch {trace.torch or 'unknown'}", style="dim"))
     colour = "green" if finished.outcome == "completed" else "red"
     console.print(Text.assemble((finished.outcome, f"bold {colour}"), f": {finished.verdict}"))
     if name := lesson(trace):

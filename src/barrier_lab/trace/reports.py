@@ -53,7 +53,8 @@ def _load(path: Path) -> dict | None:
         report = json.loads(path.read_text())
     except (OSError, ValueError):  # cut off
         return None
-    return report if isinstance(report, dict) and {"rank", "world_size"} <= report.keys() else None
+    whole = isinstance(report, dict) and all(isinstance(report.get(name), int) for name in ("rank", "world_size"))
+    return report if whole else None
 
 
 def _entries(report: dict) -> list[dict]:
