@@ -58,6 +58,7 @@ def hang_of(directory: Path, told: str, *command: object) -> tuple[dict, str]:
             time.sleep(1)
             code, run = show(directory)
         assert (code, run["outcome"]) == (3, "hung")
+        time.sleep(2)  # the verdict is on the time before the interrupt
     finally:
         os.killpg(process.pid, signal.SIGINT)
         printed, _ = process.communicate(timeout=120)
@@ -157,14 +158,30 @@ def test_a_process_without_torch_imports_nothing_of_ours_and_the_hidden_sitecust
     assert done.stdout.strip() == "run []", done.stderr
 
 
+def test_a_healthy_job_that_is_interrupted_did_not_hang(tmp_path):
+    environment = marked_environment()
+    process = traced(tmp_path / "run", *TORCHRUN, PROGRAMS / "goes_on.py", env=environment, start_new_session=True)
+    limit = time.monotonic() + 240
+    while len(list((tmp_path / "run").glob("rank*.trace.json"))) < 2 and time.monotonic() < limit:
+        time.sleep(0.5)
+    time.sleep(4)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=120)
+    code, run = show(tmp_path / "run")
+    assert (code, run["outcome"]) == (130, "interrupted")
+    assert run["verdict"].startswith("The run was interrupted at ")
+    assert_nothing_left(environment)
+
+
 def test_a_second_ctrl_c_leaves_nothing_behind(tmp_path):
     """A launcher waits half a minute for ranks that are blocked in C++."""
     environment = marked_environment()
     command = [*TORCHRUN, PROGRAMS / "trains_itself.py"]
     process = traced(tmp_path / "run", *command, env=environment, start_new_session=True)
     limit = time.monotonic() + 240
-    while show(tmp_path / "run")[0] != 3 and time.monotonic() < limit:
+    while "in its 1st barrier" not in show(tmp_path / "run")[1].get("verdict", "") and time.monotonic() < limit:
         time.sleep(1)
+    time.sleep(2)
     for _ in range(2):
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(1)

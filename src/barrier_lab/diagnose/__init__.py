@@ -80,7 +80,7 @@ def _running(trace: Trace) -> list[str]:
 
 
 def _interrupted(trace: Trace) -> list[str]:
-    if trace.outcome:
+    if trace.outcome or trace.stopped is not None:
         lead = f"The run was interrupted{f' at {clock(trace.stopped)}' if trace.stopped else ''}."
     else:
         lead = (

@@ -64,7 +64,7 @@ def _read(directory: Path) -> Trace:
         world_size=world_size,
         torch=about.get("torch"),
         wall_s=run.get("wall_s"),
-        deadline=about.get("deadline"),
+        deadline=None if about.get("launcher") == "trace" else about.get("deadline"),  # an interrupt is no deadline
         stopped=run.get("stopped"),
         running=_is_running(run),
         one_clock=not any(e["name"] == "clocks" for found in events.values() for e in found if e.get("cat") == "meta"),

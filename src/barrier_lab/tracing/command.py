@@ -14,7 +14,7 @@ from barrier_lab.errors import UsageError
 from barrier_lab.planning.prepare import positive
 from barrier_lab.tracing.rank import KEEP, STALL, TRACE, ZERO
 
-BEFORE = 0.5  # seconds; Ctrl-C may reach the ranks before it reaches this process
+BEFORE = 1.5  # seconds; on a busy machine, Ctrl-C reaches the ranks that much before it reaches this process
 STARTUP = Path(__file__).with_name("startup")
 
 
