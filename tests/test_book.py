@@ -41,7 +41,7 @@ def test_the_lessons_stand_in_their_order(book):
 
 def test_a_run_that_went_wrong_leads_to_the_lesson_on_it_from_another_page(book):
     links = {page: parsed(page).select("p.bl-more a") for page in pages(book)}
-    assert sum(map(len, links.values())) > 10
+    assert sum(map(len, links.values())) >= 5
     for page, found in links.items():
         for link in found:
             there = (page.parent / link["href"]).resolve()
