@@ -25,7 +25,7 @@ def outcome(trace: Trace) -> str:
         return trace.outcome
     if trace.running:
         return "hung" if any(map(_is_stuck, trace.ranks)) else "running"
-    if any(rank.exit_code or (rank.error and not is_victim(rank)) for rank in trace.ranks):
+    if any((rank.exit_code or rank.error) and not is_victim(rank) for rank in trace.ranks):
         return "failed"
     left = [rank for rank in trace.ranks if not _is_over(rank)]
     if not left:
@@ -33,7 +33,9 @@ def outcome(trace: Trace) -> str:
     late = trace.deadline is not None and trace.end >= trace.deadline
     if any((rank.ended is None or not rank.exited) and (_is_stuck(rank) or late) for rank in left):
         return "hung"
-    return "failed" if any(rank.error for rank in trace.ranks) else "interrupted"
+    # Our runner writes the outcome unless it is killed; its ranks then end too, and may see each other end.
+    runner_killed = trace.launcher in ("spawn", "forkserver")
+    return "failed" if not runner_killed and any(rank.error for rank in trace.ranks) else "interrupted"
 
 
 def _is_over(rank: Rank) -> bool:

@@ -132,6 +132,7 @@ class Trace:
     stopped: float | None  # when the runner killed the remaining ranks; None if it did not need to
     ranks: list[Rank]
     running: bool = False  # the recorded command has not ended
+    launcher: str | None = None  # "spawn", "forkserver", "torchrun" or "trace"
     caveat: str | None = None  # a sentence on what its files cannot show
     one_clock: bool = True  # the ranks share a clock, so their times can be compared
     groups: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name in the trace -> ranks, where known

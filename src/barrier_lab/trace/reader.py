@@ -67,6 +67,7 @@ def _read(directory: Path) -> Trace:
         deadline=None if about.get("launcher") == "trace" else about.get("deadline"),  # an interrupt is no deadline
         stopped=run.get("stopped"),
         running=_is_running(run),
+        launcher=about.get("launcher"),
         one_clock=not any(e["name"] == "clocks" for found in events.values() for e in found if e.get("cat") == "meta"),
         ranks=ranks,
         groups=groups,

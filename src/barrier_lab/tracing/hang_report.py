@@ -32,21 +32,22 @@ def report(rank, size):
 
 def calls(dist):
     try:
-        return [group._get_sequence_number_for_group() for group in list(dist.distributed_c10d._world.pg_map)]
-    except RuntimeError:  # a group is being made
-        return None
+        groups = list(dist.distributed_c10d._world.pg_map) if dist.is_initialized() else []
+        return [group._get_sequence_number_for_group() for group in groups]
+    except (AttributeError, RuntimeError):  # torch is being imported, or a group is being made
+        return []
 
 
 def watch(before=None, since=0.0):
     while True:
         time.sleep(1)
         dist = sys.modules.get("torch.distributed")
-        if dist and dist.is_initialized():
-            if (now := calls(dist)) != before:
-                before, since = now, time.monotonic()
-            elif time.monotonic() - since > SECONDS:
-                report(dist.get_rank(), dist.get_world_size())
-                since = time.monotonic()
+        now = calls(dist)
+        if now != before:
+            before, since = now, time.monotonic()
+        elif now and time.monotonic() - since > SECONDS:
+            report(dist.get_rank(), dist.get_world_size())
+            since = time.monotonic()
 
 
 threading.Thread(target=watch, daemon=True).start()
